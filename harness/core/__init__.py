@@ -1,0 +1,1 @@
+"""The pure part: values, verdicts and the search. Imports the standard library and ``packaging`` only."""

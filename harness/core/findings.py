@@ -1,0 +1,256 @@
+"""The answer to one question: every transition, what could not be tried, and how sure this is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from harness.core.cases import Symptom
+from harness.core.errors import ExitCode
+from harness.core.observations import NonFinite
+from harness.core.releases import Timeline
+from harness.core.search import Board, edges, seen_symptoms
+from harness.core.verdicts import Outcome, Verdict
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What was asked. Two equal questions have the same answer; a resumed run must ask the same.
+
+    Attributes:
+        case: Name of the case.
+        case_digest: Hash of its text.
+        package: Distribution under test.
+        first: First version of the range.
+        last: Last version of the range, resolved (never "latest").
+        releases: Versions of the timeline in order.
+        companions: What is pinned beside the package, as asked for.
+        mode: ``fixed`` or ``as-of``.
+        replicas: Replicas of the trial that is compared with the reference.
+        strategy: Its strategy.
+        symptoms: Those asked for; empty: every symptom that is seen.
+        order: Version or date.
+        contract: Version of the probe's contract.
+    """
+
+    case: str
+    case_digest: str
+    package: str
+    first: str
+    last: str
+    releases: tuple[str, ...]
+    companions: tuple[str, ...] = ()
+    mode: str = "fixed"
+    replicas: int = 2
+    strategy: str = "mirrored"
+    symptoms: tuple[Symptom, ...] = ()
+    order: str = "version"
+    contract: int = 1
+
+    def differences(self, other: Question) -> list[str]:
+        """Name every field in which another question differs, with both values."""
+        names = self.__dataclass_fields__
+        return [
+            f"{name}: {getattr(self, name)!r} -> {getattr(other, name)!r}"
+            for name in names
+            if getattr(self, name) != getattr(other, name)
+        ]
+
+
+class Kind(str, Enum):
+    """A regression goes from good to bad, a recovery from bad to good."""
+
+    REGRESSION = "regression"
+    RECOVERY = "recovery"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Untested:
+    """A release between the two sides of a transition that says nothing, and why."""
+
+    version: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition:
+    """One change of one symptom: it lies after `last_before` and at the latest in `first_after`."""
+
+    symptom: Symptom
+    kind: Kind
+    last_before: str
+    first_after: str
+    untested: tuple[Untested, ...] = ()
+    confidence: float = 0.0
+    confirmed: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialRecord:
+    """One finished trial, as the report lists it."""
+
+    variant: str
+    repeat: int
+    ended: str
+    seconds: float
+    cached: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseResult:
+    """Everything known of one release.
+
+    Attributes:
+        version: The release.
+        released: Its date, ISO 8601.
+        verdict: Bad if any symptom is, good if it was tested and none is, else skip; None: not run.
+        symptoms: Those it shows.
+        by_symptom: Verdict and reason for each symptom.
+        reason: Why it is bad or skipped, in one line.
+        reference: Final numbers on one replica.
+        replicas: Final numbers on several.
+        first_nonfinite: Where a metric first stopped being finite.
+        environment: Key of its environment.
+        versions: What it really imported.
+        trials: What was run.
+    """
+
+    version: str
+    released: str | None = None
+    verdict: Outcome | None = None
+    symptoms: tuple[Symptom, ...] = ()
+    by_symptom: Mapping[Symptom, Verdict] = field(default_factory=dict)
+    reason: str = ""
+    reference: Mapping[str, float] = field(default_factory=dict)
+    replicas: Mapping[str, float] = field(default_factory=dict)
+    first_nonfinite: NonFinite | None = None
+    environment: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    trials: tuple[TrialRecord, ...] = ()
+
+
+class Answer(str, Enum):
+    """The four ways in which a search ends."""
+
+    ANSWERED = "answered"
+    NO_RELEASE = "no-release"
+    EVERY_RELEASE = "every-release"
+    INCONCLUSIVE = "inconclusive"
+
+
+EXIT_CODES = {
+    Answer.ANSWERED: ExitCode.ANSWERED,
+    Answer.NO_RELEASE: ExitCode.NO_RELEASE,
+    Answer.EVERY_RELEASE: ExitCode.EVERY_RELEASE,
+    Answer.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """The verdict sentence and what it rests on."""
+
+    answer: Answer
+    sentence: str
+    history: str
+    coverage: str
+    not_run: tuple[str, ...] = ()
+
+
+def transitions(timeline: Timeline, board: Board, asked: Sequence[Symptom], confirmations: int) -> list[Transition]:
+    """All transitions of the symptoms asked for (or of all that are seen), in timeline order."""
+    found = []
+    for edge in edges(board, seen_symptoms(board, asked)):
+        between = range(edge.before + 1, edge.after)
+        untested = tuple(
+            Untested(version=timeline.releases[i].version, reason=_why_untested(board, i, edge.symptom)) for i in between
+        )
+        found.append(
+            Transition(
+                symptom=edge.symptom,
+                kind=Kind.REGRESSION if edge.turns_bad else Kind.RECOVERY,
+                last_before=timeline.releases[edge.before].version,
+                first_after=timeline.releases[edge.after].version,
+                untested=untested,
+                confirmed=all(len(board[i].runs) >= confirmations for i in (edge.before, edge.after)),
+                note=timeline.neighbours_diverge(edge.before, edge.after) or "",
+            )
+        )
+    return found
+
+
+def conclude(timeline: Timeline, board: Board, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:
+    """Sum the search up in sentences."""
+    seen = seen_symptoms(board, asked)
+    bad = {s: [i for i, row in enumerate(board) if _is(row.verdict(s), Outcome.BAD)] for s in seen}
+    tested = [i for i, row in enumerate(board) if row.runs and _decided(board, i, seen or list(Symptom))]
+    names = ", ".join(s.value for s in asked) or "any symptom"
+    if found:
+        answer, sentence = Answer.ANSWERED, "; ".join(describe(t) for t in found) + "."
+    elif any(bad.values()):
+        shown = ", ".join(s.value for s, places in bad.items() if places)
+        answer = Answer.EVERY_RELEASE
+        sentence = f"{shown}: in every release that could be tested, from {_range(timeline, tested)}."
+    elif tested:
+        answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
+    else:
+        answer, sentence = Answer.INCONCLUSIVE, "No release of the range could be tested; see the reason of each."
+    not_run = tuple(timeline.releases[i].version for i, row in enumerate(board) if not row.tried)
+    return Conclusion(
+        answer=answer, sentence=sentence, history=_history(found), coverage=_coverage(board, not_run), not_run=not_run
+    )
+
+
+def describe(transition: Transition) -> str:
+    """One transition as a clause."""
+    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
+    place = f"{transition.last_before} -> {transition.first_after}"
+    doubt = f" ({len(transition.untested)} between could not be tested)" if transition.untested else ""
+    return f"{transition.symptom.value} {verb} {place}{doubt}"
+
+
+def _why_untested(board: Board, index: int, symptom: Symptom) -> str:
+    verdict = board[index].verdict(symptom)
+    return verdict.reason if verdict is not None else "not run"
+
+
+def _is(verdict: Verdict | None, outcome: Outcome) -> bool:
+    return verdict is not None and verdict.outcome is outcome
+
+
+def _decided(board: Board, index: int, symptoms: Sequence[Symptom]) -> bool:
+    return any((v := board[index].verdict(s)) is not None and v.outcome is not Outcome.SKIP for s in symptoms)
+
+
+def _range(timeline: Timeline, places: Sequence[int]) -> str:
+    return f"{timeline.releases[places[0]].version} to {timeline.releases[places[-1]].version}"
+
+
+def _history(found: Sequence[Transition]) -> str:
+    per_symptom: dict[Symptom, int] = {}
+    for transition in found:
+        per_symptom[transition.symptom] = per_symptom.get(transition.symptom, 0) + 1
+    several = [symptom.value for symptom, count in per_symptom.items() if count > 1]
+    if several:
+        return (
+            f"The history is not monotonic: {', '.join(several)} begins and ends within the range, "
+            "so a plain bisection between its ends would have missed it."
+        )
+    return "The history is monotonic." if found else "There is no transition in the range."
+
+
+def _coverage(board: Board, not_run: Sequence[str]) -> str:
+    run = sum(bool(row.runs) for row in board)
+    blocked = sum(row.blocked is not None for row in board)
+    if run == len(board):
+        return f"Every one of the {len(board)} releases of the range was run."
+    parts = [f"{run} of {len(board)} releases were run"]
+    if blocked:
+        parts.append(f"{blocked} could not be tested")
+    if not_run:
+        parts.append(f"{len(not_run)} were not run ({', '.join(not_run[:8])}{', ...' if len(not_run) > 8 else ''})")
+    return ", ".join(parts) + "."

@@ -1,0 +1,264 @@
+"""From facts to a verdict: a pure function of the observation, its reference and the case."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.core.cases import Case, Level, Symptom
+from harness.core.errors import SurroundingsError
+from harness.core.observations import Ending, EndingKind, Observation, Stage, WeightFacts
+
+
+class Outcome(str, Enum):
+    """git's own terms."""
+
+    GOOD = "good"
+    BAD = "bad"
+    SKIP = "skip"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What one trial says about one symptom; `reason` is never empty for bad and skip."""
+
+    outcome: Outcome
+    reason: str = ""
+
+
+Verdicts = Mapping[Symptom, Verdict]
+"""One verdict per symptom that the case can show."""
+
+GOOD = Verdict(outcome=Outcome.GOOD)
+
+
+def judge(case: Case, observation: Observation, reference: Observation | None) -> dict[Symptom, Verdict]:
+    """Judge one trial against the one-replica reference of the same environment.
+
+    Args:
+        case: Says the level, the tolerance and the symptom it expects.
+        observation: The trial.
+        reference: The same case on one replica; None for scripts.
+
+    Returns:
+        A verdict for every symptom that the case can show. A symptom that another one hides is
+        `skip` with the reason "hidden by ...", never good.
+
+    Raises:
+        SurroundingsError: a script was ended by a signal that it does not expect (git's contract: abort).
+    """
+    if case.level is Level.SCRIPT:
+        return _judge_script(case, observation)
+    ending = observation.ending
+    symptoms = _observable(case)
+    if reason := untestable(ending, case):
+        return dict.fromkeys(symptoms, _skip(reason))
+    if ended := _ended_badly(ending, case):
+        symptom, why = ended
+        return {s: _bad(why) if s is symptom else _hidden(symptom, why) for s in symptoms}
+    verdicts = dict.fromkeys(symptoms, GOOD)
+    verdicts[Symptom.NONFINITE_METRIC] = _nonfinite_metric(observation)
+    verdicts[Symptom.NONFINITE_WEIGHTS] = _nonfinite_weights(observation)
+    for wrong, hider, compare in (
+        (Symptom.WRONG_METRIC, Symptom.NONFINITE_METRIC, _wrong_metric),
+        (Symptom.WRONG_WEIGHTS, Symptom.NONFINITE_WEIGHTS, _wrong_weights),
+    ):
+        if wrong in verdicts:
+            hiding = verdicts[hider]
+            bad = hiding.outcome is Outcome.BAD
+            verdicts[wrong] = _hidden(hider, hiding.reason) if bad else compare(case, observation, reference)
+    return verdicts
+
+
+def untestable(ending: Ending, case: Case) -> str | None:
+    """Say why a trial that ended in this way tells nothing about the release, or return None."""
+    match ending.kind:
+        case EndingKind.REFUSED:
+            return ending.message or "the trial could not be run here"
+        case EndingKind.RAISED if ending.stage in (Stage.IMPORT, Stage.DEVICES, Stage.LOAD):
+            return f"failed before the case could start ({ending.stage.value}): {_error(ending)}"
+        case EndingKind.SIGNALLED if ending.signal == signal.SIGKILL and case.expects is not Symptom.KILLED:
+            return "killed by SIGKILL, most likely for lack of memory: the machine's fault, not the release's"
+        case _:
+            return None
+
+
+def _observable(case: Case) -> list[Symptom]:
+    left_out = set()
+    if case.tolerance.metric is None:
+        left_out.add(Symptom.WRONG_METRIC)
+    if case.tolerance.weights is None:
+        left_out.add(Symptom.WRONG_WEIGHTS)
+    return [symptom for symptom in Symptom if symptom not in left_out]
+
+
+def _ended_badly(ending: Ending, case: Case) -> tuple[Symptom, str] | None:
+    match ending.kind:
+        case EndingKind.RAISED:
+            return Symptom.EXCEPTION, f"{_error(ending)} (while: {ending.stage.value})"
+        case EndingKind.SIGNALLED:
+            return Symptom.KILLED, f"killed by {signal_name(ending.signal)} (while: {ending.stage.value})"
+        case EndingKind.TIMED_OUT:
+            return Symptom.TIMEOUT, f"not finished after {case.timeout_seconds:g} s (while: {ending.stage.value})"
+        case EndingKind.EXITED:
+            return Symptom.EXCEPTION, f"left with exit code {ending.exit_code} (while: {ending.stage.value})"
+        case _:
+            return None
+
+
+def _judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]:
+    ending = observation.ending
+    own = case.expects or Symptom.EXCEPTION
+    symptoms = sorted({own, Symptom.KILLED, Symptom.TIMEOUT}, key=list(Symptom).index)
+    code = ending.exit_code
+    aborts = ending.kind is EndingKind.SIGNALLED or (code is not None and code >= 128)
+    if ending.kind is EndingKind.TIMED_OUT or (aborts and case.expects is Symptom.KILLED):
+        symptom = Symptom.TIMEOUT if ending.kind is EndingKind.TIMED_OUT else Symptom.KILLED
+        why = f"not finished after {case.timeout_seconds:g} s" if symptom is Symptom.TIMEOUT else _left(ending)
+        return {s: _bad(why) if s is symptom else _hidden(symptom, why) for s in symptoms}
+    if aborts:
+        raise SurroundingsError(
+            f"the script was ended by force ({_left(ending)}): the search is stopped, as git bisect does",
+            where=case.path,
+            hint="if that is the symptom, say expects = \"killed\" in its metadata; else look at the trial's log",
+        )
+    if reason := untestable(ending, case):
+        return dict.fromkeys(symptoms, _skip(reason))
+    if code == 125:
+        return dict.fromkeys(symptoms, _skip("the script says: cannot be tested (exit code 125)"))
+    if code:
+        last = observation.output.strip().splitlines()[-1:] or [""]
+        why = f"exit code {code}" + (f": {last[0][:200]}" if last[0] else "")
+        return {s: _bad(why) if s is own else _hidden(own, why) for s in symptoms}
+    return dict.fromkeys(symptoms, GOOD)
+
+
+def _left(ending: Ending) -> str:
+    if ending.signal is not None:
+        return f"killed by {signal_name(ending.signal)}"
+    return f"exit code {ending.exit_code}"
+
+
+def _nonfinite_metric(observation: Observation) -> Verdict:
+    names = observation.nonfinite_numbers
+    first = observation.first_nonfinite_metric
+    if not names and first is None:
+        return GOOD
+    parts = [f"{name} is {observation.numbers[name]}" for name in names[:3]]
+    if first is not None:
+        parts.append(f"first at step {first.step} ({first.name} = {first.value})")
+    return _bad(", ".join(parts))
+
+
+def _nonfinite_weights(observation: Observation) -> Verdict:
+    if observation.weights is None:
+        return _skip("weights were not recorded")
+    if observation.weights.finite:
+        return GOOD
+    first = observation.first_nonfinite_weight
+    return _bad(f"first at step {first.step} ({first.name})" if first else "weights are not finite after training")
+
+
+def _wrong_metric(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
+    tolerance = case.tolerance.metric
+    if tolerance is None or (missing := _no_reference(reference)) or reference is None:
+        return _skip(missing if tolerance is not None else "not compared")
+    shared = [name for name in observation.numbers if name in reference.numbers]
+    comparable = [name for name in shared if math.isfinite(reference.numbers[name])]
+    if not comparable:
+        return _skip("the reference on one replica has no finite metric to compare with")
+    wrong = [n for n in comparable if not close(observation.numbers[n], reference.numbers[n], tolerance)]
+    if not wrong:
+        return GOOD
+    shown = ", ".join(f"{n} is {observation.numbers[n]:.6g}, reference {reference.numbers[n]:.6g}" for n in wrong[:3])
+    return _bad(f"{shown} (tolerance {tolerance:g})")
+
+
+def _wrong_weights(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
+    tolerance = case.tolerance.weights
+    if tolerance is None or (missing := _no_reference(reference)) or reference is None:
+        return _skip(missing if tolerance is not None else "not compared")
+    own, other = observation.weights, reference.weights
+    if own is None or other is None or not other.finite:
+        return _skip("no finite weights of the reference on one replica to compare with")
+    if own.initial_digest != other.initial_digest:
+        return _skip("the two trials did not start from the same weights")
+    if own.replica_spread > tolerance * _scale(own):
+        return _bad(f"copies of one variable differ between replicas by {own.replica_spread:.6g}")
+    differing = weight_differences(own, other, tolerance)
+    if not differing:
+        return GOOD
+    name, mine, theirs = differing[0]
+    more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
+    return _bad(f"{name} is {mine:.6g}, reference {theirs:.6g}{more} (tolerance {tolerance:g})")
+
+
+def weight_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -> list[tuple[str, float, float]]:
+    """List (variable, own value, reference value) for every variable beyond the tolerance.
+
+    Values are compared one by one where both trials recorded them, else the norms are; the tolerance
+    is relative to the largest absolute value of the variable.
+    """
+    differing: list[tuple[str, float, float]] = []
+    if own.values is not None and other.values is not None:
+        for name, theirs in other.values.items():
+            mine = own.values.get(name, ())
+            bound = tolerance * max((abs(v) for v in theirs), default=0.0) + 1e-7
+            worst = max(zip(mine, theirs, strict=False), key=lambda pair: _distance(*pair), default=None)
+            if len(mine) != len(theirs) or (worst is not None and _distance(*worst) > bound):
+                differing.append((name, *(worst or (math.nan, math.nan))))
+        return differing
+    for name, norm in other.norms.items():
+        if not close(own.norms.get(name, math.nan), norm, tolerance):
+            differing.append((name, own.norms.get(name, math.nan), norm))
+    return differing
+
+
+def close(value: float, reference: float, tolerance: float) -> bool:
+    """Relative closeness against the larger magnitude, with a floor of 1e-7 (float32 rounding near 0)."""
+    return math.isclose(value, reference, rel_tol=tolerance, abs_tol=1e-7)
+
+
+def signal_name(number: int | None) -> str:
+    """Name of a signal, for example SIGSEGV."""
+    try:
+        return signal.Signals(number or 0).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _distance(mine: float, theirs: float) -> float:
+    difference = abs(mine - theirs)
+    return math.inf if math.isnan(difference) else difference
+
+
+def _scale(weights: WeightFacts) -> float:
+    return max(weights.norms.values(), default=0.0) or 1.0
+
+
+def _no_reference(reference: Observation | None) -> str:
+    if reference is None:
+        return "there is no reference on one replica"
+    if reference.ending.kind is not EndingKind.FINISHED:
+        return f"the reference on one replica did not finish: {_error(reference.ending)}"
+    return ""
+
+
+def _error(ending: Ending) -> str:
+    first = (ending.message or "").strip().splitlines()[:1]
+    return f"{ending.exception or ending.kind.value}: {first[0][:300] if first else 'no message'}"
+
+
+def _bad(reason: str) -> Verdict:
+    return Verdict(outcome=Outcome.BAD, reason=reason)
+
+
+def _skip(reason: str) -> Verdict:
+    return Verdict(outcome=Outcome.SKIP, reason=reason)
+
+
+def _hidden(by: Symptom, reason: str) -> Verdict:
+    return _skip(f"hidden by {by.value}: {reason}")

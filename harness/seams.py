@@ -1,0 +1,107 @@
+"""The small Protocols between the three jobs and the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from harness.core.cases import Case
+from harness.core.observations import Observation, Variant
+from harness.core.releases import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """A sealed environment.
+
+    Attributes:
+        key: Hash of the resolved lock, the interpreter and the platform.
+        executable: Its interpreter.
+        python: Version of the interpreter.
+        lock: The resolved requirements with hashes, one per line.
+        seconds: What preparing it cost, by phase (``resolve``, ``build``, ``seal``).
+        reused: Whether it was there already.
+    """
+
+    key: str
+    executable: str
+    python: str
+    lock: tuple[str, ...]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    reused: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What identifies one trial within a run."""
+
+    release: str
+    variant: Variant
+    repeat: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinishedTrial:
+    """One finished trial with its facts."""
+
+    trial: Trial
+    observation: Observation
+    seconds: float
+    cached: bool = False
+
+
+class Environments(Protocol):
+    """Builds the environment of one release, or says why it cannot."""
+
+    def prepare(self, release: Release) -> Environment:
+        """Return the sealed environment; raises `Untestable` or `SurroundingsError`."""
+        ...
+
+
+class Trials(Protocol):
+    """Runs trials in an environment."""
+
+    def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
+        """Run the trials in one process tree; raises `Untestable` or `SurroundingsError`."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One line of the journal: a finished trial, or a release that cannot be tested."""
+
+    release: str
+    environment: Environment | None = None
+    finished: FinishedTrial | None = None
+    untestable: str | None = None
+
+
+class Journal(Protocol):
+    """Append-only record of a run; an entry that `record` returned from is on the disk."""
+
+    def record(self, entry: Entry) -> None:
+        """Write one entry durably."""
+        ...
+
+    def entries(self) -> Sequence[Entry]:
+        """All entries so far, in order."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """Something a user wants to see while it happens."""
+
+    kind: str
+    release: str
+    detail: str = ""
+    left: int | None = None
+
+
+class Listener(Protocol):
+    """Shows what is going on."""
+
+    def notify(self, event: Event) -> None:
+        """Take note of one event; must not raise and must not block."""
+        ...
