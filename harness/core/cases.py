@@ -101,6 +101,7 @@ class Case:
         title: One line.
         origin: URLs of the reports it stands for.
         package: Distribution under test.
+        since: Where a search begins when nothing else is said; "" when that must be said.
         companions: Requirements installed beside it; ``tensorflow`` is asked for by that name.
         data_packages: Requirements that only carry files and are installed without dependencies.
         expects: The symptom that the case was written for.
@@ -124,6 +125,7 @@ class Case:
     title: str = ""
     origin: tuple[str, ...] = ()
     package: str = "keras"
+    since: str = ""
     companions: tuple[str, ...] = ()
     data_packages: tuple[str, ...] = ()
     expects: Symptom | None = None
@@ -403,6 +405,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "repeats": _count,
     "replicas": _count,
     "seed": _seed,
+    "since": _string,
     "strategy": _strategy,
     "switches": _switches,
     "timeout_seconds": _seconds,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from harness.core.cases import Symptom
+from harness.core.cases import Case, Symptom
 from harness.core.errors import ExitCode
 from harness.core.observations import NonFinite
 from harness.core.releases import Timeline
-from harness.core.search import Board, edges, seen_symptoms
+from harness.core.search import Board, Policy, edges, seen_symptoms
 from harness.core.verdicts import Outcome, Verdict
 
 SCHEMA_VERSION = 1
@@ -133,6 +133,48 @@ class ReleaseResult:
     trials: tuple[TrialRecord, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What all environments of a run share.
+
+    Attributes:
+        harness: Version of the harness.
+        python: Version of the interpreter under test.
+        platform: Operating system and machine.
+        mode: How companions were chosen: ``fixed`` or ``as-of``.
+        companions: Every companion as pinned; in as-of mode each release has its own.
+    """
+
+    harness: str
+    python: str
+    platform: str
+    mode: str
+    companions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunHeader:
+    """First line of a journal: all that a fresh process needs to resume, replay or report the run.
+
+    Attributes:
+        question: What was asked.
+        case: The case as it was.
+        timeline: The releases in order, and those left out.
+        policy: How hard the search was.
+        setting: What the environments share.
+        reproduce: The command that asks the same again.
+        index_seconds: What reading the index cost.
+    """
+
+    question: Question
+    case: Case
+    timeline: Timeline
+    policy: Policy
+    setting: Setting
+    reproduce: str
+    index_seconds: float = 0.0
+
+
 class Answer(str, Enum):
     """The four ways in which a search ends."""
 
@@ -159,6 +201,39 @@ class Conclusion:
     history: str
     coverage: str
     not_run: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The whole answer; every report is a pure function of it.
+
+    Attributes:
+        schema_version: Version of this shape.
+        title: Title of the case.
+        origin: Reports that the case stands for.
+        question: What was asked.
+        environment: What all environments share.
+        releases: Every release of the timeline.
+        excluded: Releases inside the range that the timeline leaves out.
+        transitions: Every change of every symptom.
+        conclusion: The answer in sentences.
+        timing: Seconds by phase, summed over parallel jobs.
+        locks: Resolved requirements by key of the environment.
+        reproduce: The command that asks the same again.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    title: str = ""
+    origin: tuple[str, ...] = ()
+    question: Question
+    environment: Setting
+    releases: tuple[ReleaseResult, ...]
+    excluded: tuple[Untested, ...] = ()
+    transitions: tuple[Transition, ...] = ()
+    conclusion: Conclusion
+    timing: Mapping[str, float] = field(default_factory=dict)
+    locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reproduce: str = ""
 
 
 def transitions(timeline: Timeline, board: Board, asked: Sequence[Symptom], confirmations: int) -> list[Transition]:

@@ -1,0 +1,180 @@
+"""``harness bisect CASE``."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness import bisection, ledger
+from harness.commands import options
+from harness.commands.progress import listener
+from harness.core.cases import STRATEGIES, Case, Symptom
+from harness.core.errors import ExitCode, SurroundingsError
+from harness.core.findings import EXIT_CODES, Question, RunHeader
+from harness.core.observations import CONTRACT, Variant
+from harness.core.releases import Timeline
+from harness.core.search import Policy
+from harness.edge import case_files
+from harness.edge.companions import Companions, Mode
+from harness.edge.home import output_folder
+from harness.edge.journal import FileJournal, exclusive
+from harness.reporting import files as report_files
+from harness.reporting import terminal_report
+from harness.wiring import Workshop, setting, workshop
+
+
+@click.command("bisect")
+@click.argument("case_name", metavar="CASE")
+@options.range_options
+@options.environment_options
+@click.option("--package", default=None, help="Distribution under test (default: the case's).")
+@click.option("--symptom", "symptoms", multiple=True, type=click.Choice([s.value for s in Symptom]),
+              help="Ask for this symptom only (repeatable; default: every symptom that is seen).")
+@click.option("--replicas", type=click.IntRange(1, 64), default=None, help="Replicas (default: the case's).")
+@click.option("--strategy", type=click.Choice(STRATEGIES), default=None, help="Strategy (default: the case's).")
+@click.option("--jobs", type=click.IntRange(1, 64), default=options.default_jobs, help="Releases tried at once.")
+@click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Least number of runs per release.")
+@click.option("--max-trials", type=click.IntRange(2), default=None, help="Budget of runs over all releases.")
+@click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
+@click.option("--output", type=click.Path(path_type=Path, file_okay=False), default=None,
+              help="Folder of the run (default: reports/<run id>).")
+@click.option("--resume", "resumed", type=click.Path(path_type=Path, file_okay=False), default=None,
+              help="Go on with an earlier run.")
+@click.option("--fresh", is_flag=True, help="Run everything anew, whatever the cache holds.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
+def command(case_name: str, **given: Any) -> int:
+    """Find in which release each symptom of CASE begins and ends.
+
+    CASE is a name in repro_cases/ or the path of any Python file with inline metadata.
+    """  # fmt: skip
+    case = _case(case_name, given)
+    with workshop() as shop:
+        header, companions = prepare(shop, case, given)
+        folder, journal = _open(header, given)
+        with exclusive(folder):
+            _search(shop, header, companions, folder, journal, given)
+            finding = ledger.compose(header, journal.entries())
+            report_files.write_all(finding, folder)
+    if given["as_json"]:
+        click.echo(report_files.json_text(finding))
+    else:
+        terminal_report.show(finding, folder)
+    return int(EXIT_CODES[finding.conclusion.answer])
+
+
+def _case(case_name: str, given: dict[str, Any]) -> Case:
+    case = case_files.read(case_name, package=given["package"])
+    changes = {
+        name: given[name] for name in ("replicas", "strategy", "repeats") if given[name] is not None
+    }
+    return replace(case, **changes)
+
+
+def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeader, Companions]:
+    """Fix the question: timeline, companions, policy. Fails before anything is written."""
+    pins = options.check_pins(given["pins"])
+    started = time.monotonic()
+    page = shop.index.page(case.package)
+    options.echo_stale(page)
+    timeline = options.timeline_of(page, case, given["first"], given["last"], given["order"])
+    index_seconds = time.monotonic() - started
+    companions = shop.companions([case], timeline, pins, Mode(given["mode"]), given["python"])
+    question = _question(case, timeline, companions, given)
+    policy = Policy(symptoms=question.symptoms, repeats=case.repeats, max_trials=given["max_trials"])
+    header = RunHeader(
+        question=question,
+        case=case,
+        timeline=timeline,
+        policy=policy,
+        setting=setting(companions),
+        reproduce=_reproduce(case, question, given),
+        index_seconds=index_seconds,
+    )
+    return header, companions
+
+
+def _question(case: Case, timeline: Timeline, companions: Companions, given: dict[str, Any]) -> Question:
+    return Question(
+        case=case.name,
+        case_digest=case.digest,
+        package=case.package,
+        first=timeline.versions[0],
+        last=timeline.versions[-1],
+        releases=timeline.versions,
+        companions=setting(companions).companions or companions.wanted.requirements,
+        mode=given["mode"],
+        replicas=case.replicas,
+        strategy=case.strategy if case.replicas > 1 else "none",
+        symptoms=tuple(Symptom(s) for s in given["symptoms"]),
+        order=given["order"],
+        contract=CONTRACT,
+    )
+
+
+def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
+    known = case_files.known_cases().get(case.name)
+    name = case.name if known is not None and str(known) == case.path else case.path
+    words = ["harness", "bisect", name, "--from", question.first, "--to", question.last]
+    words += ["--package", given["package"]] if given["package"] else []
+    words += [word for pin in given["pins"] for word in ("--with", pin)]
+    words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]
+    for flag, value, default in (
+        ("--replicas", given["replicas"], None),
+        ("--strategy", given["strategy"], None),
+        ("--repeats", given["repeats"], None),
+        ("--max-trials", given["max_trials"], None),
+        ("--python", given["python"], None),
+        ("--companions", given["mode"], "fixed"),
+        ("--order", given["order"], "version"),
+    ):
+        words += [flag, str(value)] if value != default else []
+    return shlex.join(words)
+
+
+def _open(header: RunHeader, given: dict[str, Any]) -> tuple[Path, FileJournal]:
+    if given["resumed"] is not None:
+        return given["resumed"], FileJournal.resume(given["resumed"], header.question)
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+    folder = output_folder(given["output"] or _unused(Path("reports") / f"{header.case.name}-{stamp}"))
+    return folder, FileJournal.begin(folder, header)
+
+
+def _unused(folder: Path) -> Path:
+    number = 2
+    chosen = folder
+    while chosen.exists():
+        chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return chosen
+
+
+def _search(
+    shop: Workshop,
+    header: RunHeader,
+    companions: Companions,
+    folder: Path,
+    journal: FileJournal,
+    given: dict[str, Any],
+) -> None:
+    variant = Variant(replicas=header.question.replicas, strategy=header.question.strategy)
+    inquiry = bisection.Inquiry(
+        case=header.case, timeline=header.timeline, policy=header.policy, variant=variant, jobs=given["jobs"]
+    )
+    trials = shop.trials(fresh=given["fresh"], memory_bytes=options.size(given["memory"]))
+    resume = f"{header.reproduce} --resume {shlex.quote(str(folder))}"
+    try:
+        with listener(len(header.timeline.releases), given["jobs"]) as shown:
+            bisection.bisect(inquiry, shop.environments(companions), trials, journal, shown)
+    except KeyboardInterrupt:
+        click.echo(f"\nharness: interrupted; {len(journal.entries())} finished trials are kept. Resume with:\n  {resume}", err=True)
+        raise SystemExit(int(ExitCode.INTERRUPTED)) from None
+    except SurroundingsError as error:
+        error.hint = f"{error.hint or 'mend it'}; then resume with: {resume}"
+        raise
+
+

@@ -1,0 +1,86 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+from packaging.requirements import InvalidRequirement, Requirement
+
+from harness.core.cases import Case
+from harness.core.errors import UsageError
+from harness.core.releases import Order, Timeline, stable_timeline
+from harness.edge.companions import Mode
+from harness.edge.index import IndexPage
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def range_options(function: F) -> F:
+    """``--from``, ``--to``, ``--order``."""
+    for option in (
+        click.option("--order", type=click.Choice([o.value for o in Order]), default="version", show_default=True,
+                     help="Sort the timeline by version or by date."),
+        click.option("--to", "last", default="latest", show_default=True, help="Last version, or 'latest'."),
+        click.option("--from", "first", default=None, help="First version (default: the case's 'since')."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def environment_options(function: F) -> F:
+    """``--with``, ``--companions``, ``--python``."""
+    for option in (
+        click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
+        click.option("--companions", "mode", type=click.Choice([m.value for m in Mode]), default="fixed", show_default=True,
+                     help="Hold the companions fixed, or take those of each release's day."),
+        click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
+    ):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def check_pins(pins: Sequence[str]) -> tuple[str, ...]:
+    """Check every ``--with``."""
+    for text in pins:
+        try:
+            Requirement(text)
+        except InvalidRequirement as error:
+            raise UsageError(
+                f"{text!r} is not a requirement", where="--with", hint="write it as tensorflow==2.18.1"
+            ) from error
+    return tuple(pins)
+
+
+def default_jobs() -> int:
+    """One job per core, at most four: a TensorFlow trial takes a core and a gigabyte."""
+    return max(1, min(4, os.cpu_count() or 1))
+
+
+def timeline_of(page: IndexPage, case: Case | None, first: str | None, last: str, order: str) -> Timeline:
+    """The stable timeline of a page; the case says where it begins when the user does not."""
+    start = first or (case.since if case and case.package == page.package else "") or None
+    if start is None and case is not None:
+        raise UsageError(
+            "where should the search begin?", where="--from", hint="give --from, or a 'since' in the case's metadata"
+        )
+    return stable_timeline(page.releases, first=start, last=last, order=Order(order))
+
+
+def echo_stale(page: IndexPage) -> None:
+    """Say so when a page could not be renewed."""
+    if page.stale_reason:
+        click.echo(f"harness: warning: {page.stale_reason}", err=True)
+
+
+def size(text: str | None) -> int | None:
+    """Read a size such as 512M or 4G as bytes."""
+    if text is None:
+        return None
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    digits, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "")
+    if not digits.isdigit() or int(digits) == 0:
+        raise UsageError(f"{text!r} is not a size", where="--memory", hint="write it as 512M or 4G")
+    return int(digits) * units.get(unit, 1)

@@ -1,0 +1,1 @@
+"""Where the harness touches the world: index, environments, trials, journal, files and processes."""

@@ -1,0 +1,78 @@
+"""JSON for the core's dataclasses: strict reading, published schemas, and no bare NaN.
+
+JSON knows no NaN. Non-finite numbers are written as "nan", "inf" and "-inf" and read back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from harness.edge.home import disk_errors
+from harness.probe.results import portable
+
+T = TypeVar("T")
+NONFINITE = ("nan", "inf", "-inf")
+
+
+class Malformed(ValueError):
+    """The text is not what the type says; its message names the first wrong place."""
+
+
+class _Schema(GenerateJsonSchema):
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        return {"anyOf": [super().float_schema(schema), {"enum": list(NONFINITE)}]}
+
+
+@lru_cache(maxsize=64)
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def to_json(kind: type[T], value: T) -> Any:
+    """Return plain JSON values."""
+    return portable(_adapter(kind).dump_python(value, mode="json"))
+
+
+def dumps(kind: type[T], value: T, *, indent: int | None = None) -> str:
+    """Return JSON text."""
+    return json.dumps(to_json(kind, value), allow_nan=False, indent=indent, ensure_ascii=False)
+
+
+def loads(kind: type[T], text: str | bytes) -> T:
+    """Read JSON text back; raises `Malformed`."""
+    try:
+        read: T = _adapter(kind).validate_json(text)
+    except (ValidationError, RecursionError) as error:
+        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": str(error)}
+        raise Malformed(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    return read
+
+
+def schema(kind: type[Any]) -> dict[str, Any]:
+    """Return the JSON Schema of what `dumps` writes."""
+    return _adapter(kind).json_schema(mode="serialization", schema_generator=_Schema)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half."""
+    with disk_errors(path, "choose a folder that can be written"):
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(partial).chmod(0o644)
+            Path(partial).replace(path)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise

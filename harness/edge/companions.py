@@ -1,0 +1,244 @@
+"""What is pinned beside the package under test, so that a timeline differs in that package alone."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from harness.core.cases import FRAMEWORK, import_name
+from harness.core.errors import UsageError
+from harness.core.releases import Release, Timeline
+from harness.edge.interpreters import Interpreter, Interpreters
+from harness.edge.resolver import Resolver, Unsatisfiable, name_of, pin_of
+
+FETCHABLE = ("3.12", "3.11")  # interpreters for which most TensorFlow releases have wheels
+
+
+class Mode(str, Enum):
+    """One set for the whole timeline, or the one of each release's day."""
+
+    FIXED = "fixed"
+    AS_OF = "as-of"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a question asks for beside the package under test.
+
+    Attributes:
+        package: Distribution under test.
+        requirements: The cases' companions with the user's pins laid over them.
+        data_packages: Installed without their dependencies.
+    """
+
+    package: str
+    requirements: tuple[str, ...]
+    data_packages: tuple[str, ...] = ()
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """Keep out the sibling that installs the same module, for example keras beside keras-nightly."""
+        own = canonicalize_name(self.package)
+        module = import_name(own)
+        return () if own == module.replace("_", "-") else (f'{module} ; sys_platform == "never"',)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Companions:
+    """The companions of a timeline.
+
+    Attributes:
+        wanted: What was asked for.
+        mode: Fixed or as-of.
+        interpreter: The Python of every environment.
+        lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
+        data_lock: The data packages, pinned.
+    """
+
+    wanted: Wanted
+    mode: Mode
+    interpreter: Interpreter
+    lock: tuple[str, ...] = ()
+    data_lock: tuple[str, ...] = ()
+
+
+def framework_package() -> str:
+    """The distribution that brings TensorFlow to this machine."""
+    if sys.platform == "linux" and platform.machine() == "x86_64" and not has_gpu():
+        return "tensorflow-cpu"
+    return "tensorflow[and-cuda]" if sys.platform == "linux" and has_gpu() else FRAMEWORK
+
+
+def has_gpu() -> bool:
+    """Whether an NVIDIA driver is loaded."""
+    return Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia0").exists()
+
+
+def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_packages: Iterable[str]) -> Wanted:
+    """Lay the user's pins (``--with``) over the cases' companions and name the framework's distribution.
+
+    A pin of ``tensorflow`` holds for whatever distribution brings TensorFlow to this machine.
+    """
+    under_test = canonicalize_name(package)
+    chosen: dict[str, list[str]] = {}
+    for text in companions:
+        requirement = Requirement(text)
+        if canonicalize_name(requirement.name) != under_test:
+            chosen.setdefault(canonicalize_name(requirement.name), []).append(_localized(requirement))
+    for text in pins:
+        requirement = Requirement(text)
+        if canonicalize_name(requirement.name) == under_test:
+            raise UsageError(
+                f"{requirement.name} is the package under test", where="--with", hint="choose its versions with --from and --to"
+            )
+        chosen[canonicalize_name(requirement.name)] = [_localized(requirement)]
+    named = {name for name in chosen if name.startswith(f"{FRAMEWORK}-")}
+    if named:
+        chosen.pop(FRAMEWORK, None)
+    return Wanted(
+        package=package,
+        requirements=tuple(dict.fromkeys(text for texts in chosen.values() for text in texts)),
+        data_packages=tuple(dict.fromkeys(data_packages)),
+    )
+
+
+def _localized(requirement: Requirement) -> str:
+    if canonicalize_name(requirement.name) != FRAMEWORK:
+        return str(requirement)
+    marker = f" ; {requirement.marker}" if requirement.marker else ""
+    return f"{framework_package()}{requirement.specifier}{marker}"
+
+
+class Planner:
+    """Chooses interpreter and companions for a timeline."""
+
+    def __init__(self, resolver: Resolver, interpreters: Interpreters) -> None:
+        self._resolver = resolver
+        self._interpreters = interpreters
+
+    def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
+        """Find the newest companions that resolve with the whole timeline, on the first interpreter that takes them.
+
+        Raises:
+            UsageError: nothing fits; names the pair that clashes and, where one exists, the seam.
+        """
+        tried: list[tuple[Interpreter, Unsatisfiable]] = []
+        for interpreter in self._suitable(timeline, python):
+            try:
+                return self._plan_on(interpreter, timeline, wanted, mode)
+            except Unsatisfiable as failure:
+                tried.append((interpreter, failure))
+        if python is None:
+            for minor in FETCHABLE:
+                known = {interpreter.minor for interpreter, _ in tried}
+                if minor not in known and (fetched := self._interpreters.fetch(minor)):
+                    return self._plan_on(fetched, timeline, wanted, mode)
+        raise self._nothing_fits(timeline, wanted, tried)
+
+    def lock_for(self, companions: Companions, release: Release) -> tuple[str, ...]:
+        """Resolve one release with its companions; raises `Unsatisfiable`."""
+        as_of = companions.mode is Mode.AS_OF and release.released is not None
+        limit = (release.released + timedelta(days=1)).isoformat() if as_of and release.released else None
+        return self._resolver.lock(
+            [release.requirement, *companions.wanted.requirements],
+            python=companions.interpreter.path,
+            constraints=[pin_of(line) for line in companions.lock],
+            overrides=companions.wanted.overrides,
+            exclude_newer=limit,
+            prefer_offline=companions.mode is Mode.FIXED,
+        )
+
+    def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
+        """Interpreters that the most releases accept, in the order of preference."""
+        found = [self._interpreters.named(python)] if python else self._interpreters.candidates()
+        accepted = {i.path: sum(r.accepts_python(i.version) for r in timeline.releases) for i in found}
+        most = max(accepted.values(), default=0)
+        return [i for i in found if accepted[i.path] == most] if most else []
+
+    def _plan_on(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted, mode: Mode) -> Companions:
+        data_lock = (
+            self._resolver.lock(wanted.data_packages, python=interpreter.path, without_dependencies=True)
+            if wanted.data_packages
+            else ()
+        )
+        lock = self._fixed_lock(interpreter, timeline, wanted) if mode is Mode.FIXED else ()
+        return Companions(wanted=wanted, mode=mode, interpreter=interpreter, lock=lock, data_lock=data_lock)
+
+    def _fixed_lock(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted) -> tuple[str, ...]:
+        """Resolve the oldest release first, then hold its companions for the newest, or the other way round."""
+        usable = [r for r in timeline.releases if r.accepts_python(interpreter.version)]
+        oldest, newest = usable[0], usable[-1]
+        try:
+            return self._pair(interpreter, wanted, oldest, newest)
+        except Unsatisfiable:
+            return self._pair(interpreter, wanted, newest, oldest)
+
+    def _pair(self, interpreter: Interpreter, wanted: Wanted, first: Release, second: Release) -> tuple[str, ...]:
+        lead = self._lock(interpreter, wanted, first, ())
+        follow = self._lock(interpreter, wanted, second, [pin_of(line) for line in lead])
+        both = {name_of(line): line for line in (*follow, *lead)}
+        siblings = {canonicalize_name(wanted.package), canonicalize_name(import_name(wanted.package))}
+        return tuple(line for name, line in sorted(both.items()) if name not in siblings)
+
+    def _lock(
+        self, interpreter: Interpreter, wanted: Wanted, release: Release, constraints: Sequence[str]
+    ) -> tuple[str, ...]:
+        return self._resolver.lock(
+            [release.requirement, *wanted.requirements],
+            python=interpreter.path,
+            constraints=[c for c in constraints if name_of(c) != canonicalize_name(wanted.package)],
+            overrides=wanted.overrides,
+        )
+
+    def _nothing_fits(
+        self, timeline: Timeline, wanted: Wanted, tried: Sequence[tuple[Interpreter, Unsatisfiable]]
+    ) -> UsageError:
+        asked = ", ".join(wanted.requirements) or "no companions"
+        span = f"{wanted.package} {timeline.versions[0]} to {timeline.versions[-1]}"
+        if not tried:
+            needs = sorted({r.requires_python or "any" for r in timeline.releases})
+            found = ", ".join(i.version for i in self._interpreters.candidates())
+            return UsageError(
+                f"no Python of this machine is accepted by {span}",
+                where=f"requires-python {'; '.join(needs)}; found {found}",
+                hint="install a fitting Python (for example `uv python install 3.11`) and name it with --python",
+            )
+        pythons = ", ".join(interpreter.minor for interpreter, _ in tried)
+        seam = self._seam(tried[0][0], timeline, wanted)
+        hint = (
+            f"the seam lies between {seam[0]} and {seam[1]}: ask for one side of it (--to {seam[0]} or --from {seam[1]}), "
+            "or let companions follow the releases with --companions as-of"
+            if seam
+            else f"change --with, or install a Python for which wheels exist (tried {pythons}; most TensorFlow "
+            "releases have wheels for 3.11: `uv python install 3.11`)"
+        )
+        return UsageError(
+            f"the companions ({asked}) cannot be resolved with {span} on Python {pythons}",
+            where=tried[0][1].what[:1200],
+            hint=hint,
+        )
+
+    def _seam(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted) -> tuple[str, str] | None:
+        """Between which two releases the companions of the newest stop to fit; None when it has none itself."""
+        releases = timeline.releases
+        try:
+            pins = [pin_of(line) for line in self._lock(interpreter, wanted, releases[-1], ())]
+        except Unsatisfiable:
+            return None
+        low, high = 0, len(releases) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                self._lock(interpreter, wanted, releases[middle], pins)
+                high = middle
+            except Unsatisfiable:
+                low = middle
+        return (releases[low].version, releases[high].version) if high > low else None

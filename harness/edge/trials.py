@@ -1,0 +1,232 @@
+"""Run trials: one probe process per environment, whose results are files, cached by what identifies them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+import harness
+from harness.core.cases import Case, Level
+from harness.core.errors import HarnessError, SurroundingsError, Untestable
+from harness.core.observations import CONTRACT, EndingKind, Observation
+from harness.core.verdicts import untestable
+from harness.edge import codec, surroundings
+from harness.edge.home import Home
+from harness.edge.process import Processes
+from harness.seams import Environment, FinishedTrial, Trial
+
+PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
+IMPORT_SECONDS = 300.0  # TensorFlow without byte code on a loaded machine needs under 20
+CANARY_SECONDS = 120.0
+CANARY = "canary.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What the probe's import step reports."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str | None = None
+
+
+class ProbeTrials:
+    """Runs trials of a case and remembers each finished one.
+
+    Args:
+        processes: Starts the probe.
+        home: Holds the cache of finished trials.
+        fresh: Ignore the cache (it is still written).
+        memory_bytes: Resident memory that a trial may take; None: no limit.
+        fixes: File of each fix by its name.
+    """
+
+    def __init__(
+        self,
+        processes: Processes,
+        home: Home,
+        *,
+        fresh: bool = False,
+        memory_bytes: int | None = None,
+        fixes: Mapping[str, Path] | None = None,
+    ) -> None:
+        self._processes = processes
+        self._home = home
+        self._fresh = fresh
+        self._memory_bytes = memory_bytes
+        self._fixes = dict(fixes or {})
+
+    def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
+        """Run the trials that are not cached, in one process tree, and return all in the order asked.
+
+        Raises:
+            Untestable: the environment cannot import what it should, or its canary is red.
+            HarnessError: it imports another version than was asked for.
+        """
+        found = {trial: self._cached(environment, case, trial) for trial in trials}
+        missing = [trial for trial, finished in found.items() if finished is None]
+        if missing:
+            for trial, observation in zip(missing, self._probe(environment, case, missing), strict=True):
+                found[trial] = self._keep(environment, case, trial, observation)
+        return [finished for trial in trials if (finished := found[trial]) is not None]
+
+    def _probe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
+        sealed = Path(environment.executable).parents[1] / CANARY
+        needs_canary = not sealed.exists()
+        with self._home.scratch() as scratch:
+            results = scratch / "results"
+            results.mkdir()
+            (scratch / "case").mkdir()
+            path = scratch / "case" / Path(case.path).name
+            path.write_text(case.text, encoding="utf-8")
+            described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
+            canary = {"id": "canary", "kind": "canary", "timeout_seconds": CANARY_SECONDS}
+            request = {
+                "parent": os.getpid(),
+                "imports": _imports(case) if needs_canary or case.level is Level.MODEL else [],
+                "import_name": case.import_name,
+                "results": str(results),
+                "case": str(path if case.level is Level.MODEL else case.path),
+                "seed": case.seed,
+                "fit": dict(case.fit),
+                "trials": [*([canary] if needs_canary else []), *described],
+            }
+            (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
+            log = self._start(environment, scratch, described)
+            self._check_imports(environment, case, results, trials[0].release, log, bool(request["imports"]))
+            if needs_canary:
+                _check_canary(results, case)
+                sealed.touch()
+            return [_read(results / f"{one['id']}.json", log) for one in described]
+
+    def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> str:
+        """Run the probe to its end; its own deadline lies behind those of its trials."""
+        ended = self._processes.run(
+            [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
+            log=scratch / "probe.log",
+            env=surroundings.for_trial(scratch),
+            cwd=scratch / "case",
+            deadline_seconds=IMPORT_SECONDS + CANARY_SECONDS + sum(one["timeout_seconds"] + 10 for one in described),
+        )
+        return ended.tail
+
+    def _describe(self, case: Case, trial: Trial, name: str) -> dict[str, Any]:
+        variant = trial.variant
+        described: dict[str, Any] = {
+            "id": name,
+            "kind": case.level.value,
+            "strategy": variant.strategy,
+            "replicas": variant.replicas,
+            "options": dict(variant.options),
+            "timeout_seconds": case.timeout_seconds,
+            "memory_bytes": self._memory_bytes,
+        }
+        if variant.fix:
+            described["fix"] = {"name": variant.fix, "path": str(self._fixes[variant.fix])}
+        return described
+
+    def _check_imports(
+        self, environment: Environment, case: Case, results: Path, release: str, log: str, imports: bool
+    ) -> None:
+        """Hold what was really imported against what the environment is for."""
+        if not imports:
+            return
+        try:
+            imported = codec.loads(Imported, (results / "imported.json").read_bytes())
+        except (OSError, codec.Malformed) as error:
+            raise Untestable(f"the probe could not import the framework: {_last_line(log)}") from error
+        if imported.error:
+            raise Untestable(f"cannot be imported: {imported.error}")
+        seen = imported.versions.get(case.import_name, "unknown")
+        if not _same_version(seen, release):
+            raise HarnessError(
+                f"the environment of {release} imports {case.import_name} {seen}",
+                where=imported.files.get(case.import_name),
+                hint="this is a fault of the harness: please report it with the environment's lock",
+            )
+
+    def _key(self, environment: Environment, case: Case, trial: Trial) -> str:
+        fix = self._fixes.get(trial.variant.fix or "")
+        parts = {
+            "contract": CONTRACT,
+            "case": case.digest,
+            "package": case.package,
+            "seed": case.seed,
+            "fit": dict(case.fit),
+            "timeout": case.timeout_seconds,
+            "environment": environment.key,
+            "trial": codec.to_json(Trial, trial),
+            "fix": hashlib.sha256(fix.read_bytes()).hexdigest() if fix else "",
+            "memory": self._memory_bytes,
+            "settings": surroundings.case_settings(),
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def _file(self, environment: Environment, case: Case, trial: Trial) -> Path:
+        key = self._key(environment, case, trial)
+        return self._home.folder("trials", key[:2]) / f"{key[2:]}.json"
+
+    def _cached(self, environment: Environment, case: Case, trial: Trial) -> FinishedTrial | None:
+        if self._fresh:
+            return None
+        started = time.monotonic()
+        try:
+            observation = codec.loads(Observation, self._file(environment, case, trial).read_bytes())
+        except (OSError, codec.Malformed):
+            return None
+        return FinishedTrial(
+            trial=trial, observation=observation, seconds=time.monotonic() - started, cached=True
+        )
+
+    def _keep(self, environment: Environment, case: Case, trial: Trial, observation: Observation) -> FinishedTrial:
+        """Cache what tells something about the release; a refusal or a kill by the machine is tried again next time."""
+        if untestable(observation.ending, case) is None:
+            codec.write_whole(self._file(environment, case, trial), codec.dumps(Observation, observation))
+        return FinishedTrial(trial=trial, observation=observation, seconds=observation.durations.get("total", 0.0))
+
+
+def _imports(case: Case) -> list[str]:
+    names = ["numpy", "tensorflow"] if case.uses_framework else []
+    return [*names, *([case.import_name] if case.import_name not in names else [])]
+
+
+def _check_canary(results: Path, case: Case) -> None:
+    canary = _read(results / "canary.json", "the canary left no result")
+    if canary.ending.kind is not EndingKind.FINISHED:
+        told = canary.ending.message or canary.output.strip()[-300:]
+        raise Untestable(f"the canary (a tiny one-replica training) is red: {canary.ending.kind.value}: {told}")
+
+
+def _read(path: Path, log: str) -> Observation:
+    try:
+        return codec.loads(Observation, path.read_bytes())
+    except (OSError, codec.Malformed) as error:
+        raise SurroundingsError(
+            "the probe ended without a result", where=_last_line(log), hint="memory may have run out; run the same command again"
+        ) from error
+
+
+def _same_version(seen: str, release: str) -> bool:
+    """Whether the imported version is the release's; commits and modules without a version cannot be held against it."""
+    try:
+        wanted = Version(release)
+    except InvalidVersion:
+        return True
+    try:
+        return seen == "unknown" or Version(seen) == wanted or Version(seen).release == wanted.release and wanted.is_devrelease
+    except InvalidVersion:
+        return True
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1][:500] if lines else "it printed nothing"

@@ -1,0 +1,152 @@
+"""The one way from the journal's entries to a finding: board, release results, transitions, conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from harness.core.cases import Case, Symptom
+from harness.core.findings import (
+    Finding,
+    ReleaseResult,
+    RunHeader,
+    TrialRecord,
+    Untested,
+    conclude,
+    transitions,
+)
+from harness.core.observations import REFERENCE, Observation, Variant
+from harness.core.releases import Release, Timeline
+from harness.core.search import Row
+from harness.core.verdicts import Outcome, Verdict, Verdicts, judge
+from harness.seams import Entry
+
+
+def board(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> list[Row]:
+    """Return one row per release of the timeline."""
+    by_release = group(entries)
+    return [row(case, by_release.get(release.version, []), variant) for release in timeline.releases]
+
+
+def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
+    """Turn a journal into the whole answer; the same journal always gives the same finding."""
+    case, timeline, policy = header.case, header.timeline, header.policy
+    variant = Variant(replicas=header.question.replicas, strategy=header.question.strategy)
+    rows = board(case, timeline, entries, variant)
+    found = transitions(timeline, rows, policy.symptoms, policy.confirmations)
+    return Finding(
+        title=case.title,
+        origin=case.origin,
+        question=header.question,
+        environment=header.setting,
+        releases=tuple(results(case, timeline, entries, variant, rows)),
+        excluded=tuple(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
+        transitions=tuple(found),
+        conclusion=conclude(timeline, rows, policy.symptoms, found),
+        timing=_timing(header, entries),
+        locks={e.environment.key: e.environment.lock for e in entries if e.environment},
+        reproduce=header.reproduce,
+    )
+
+
+def _timing(header: RunHeader, entries: Sequence[Entry]) -> dict[str, float]:
+    spent: dict[str, float] = {"index": header.index_seconds}
+    for entry in entries:
+        for phase, seconds in entry.seconds.items():
+            spent[phase] = spent.get(phase, 0.0) + seconds
+    return {phase: round(seconds, 3) for phase, seconds in spent.items()}
+
+
+def group(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Entries by release, in the order written."""
+    by_release: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_release.setdefault(entry.release, []).append(entry)
+    return by_release
+
+
+def row(case: Case, entries: Sequence[Entry], variant: Variant) -> Row:
+    """Judge every repeat of one variant against the reference of the same repeat."""
+    blocked = next((entry.untestable for entry in entries if entry.untestable is not None), None)
+    runs = tuple(
+        judge(case, own, observed(entries, REFERENCE, repeat)) for repeat, own in repeats(entries, variant).items()
+    )
+    return Row(runs=runs, blocked=None if runs else blocked)
+
+
+def repeats(entries: Sequence[Entry], variant: Variant) -> dict[int, Observation]:
+    """Observations of one variant by repeat."""
+    return {
+        e.finished.trial.repeat: e.finished.observation
+        for e in entries
+        if e.finished is not None and e.finished.trial.variant == variant
+    }
+
+
+def observed(entries: Sequence[Entry], variant: Variant, repeat: int = 0) -> Observation | None:
+    """One observation, or None."""
+    return repeats(entries, variant).get(repeat)
+
+
+def results(
+    case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant, rows: Sequence[Row]
+) -> list[ReleaseResult]:
+    """Describe every release of the timeline for the report."""
+    by_release = group(entries)
+    return [
+        _result(case, release, by_release.get(release.version, []), variant, rows[n])
+        for n, release in enumerate(timeline.releases)
+    ]
+
+
+def _result(case: Case, release: Release, entries: Sequence[Entry], variant: Variant, known: Row) -> ReleaseResult:
+    verdicts = {s: v for s in Symptom if (v := known.verdict(s)) is not None}
+    if known.blocked is not None:
+        verdicts = {}
+    shown = tuple(s for s, v in verdicts.items() if v.outcome is Outcome.BAD)
+    own = _any(repeats(entries, variant))
+    reference = _any(repeats(entries, REFERENCE))
+    return ReleaseResult(
+        version=release.version,
+        released=_date(release.released),
+        verdict=overall(known, verdicts),
+        symptoms=shown,
+        by_symptom=verdicts,
+        reason=known.blocked or "; ".join(f"{s.value}: {verdicts[s].reason}" for s in shown),
+        reference=reference.numbers if reference else {},
+        replicas=own.numbers if own else {},
+        first_nonfinite=own.first_nonfinite_metric if own else None,
+        environment=next((e.environment.key for e in entries if e.environment), None),
+        versions=own.versions if own else {},
+        trials=tuple(_record(e) for e in entries if e.finished is not None),
+    )
+
+
+def overall(known: Row, verdicts: Mapping[Symptom, Verdict] | Verdicts) -> Outcome | None:
+    """Bad if any symptom is, good if one was decided and none is bad, else skip; None: not run."""
+    outcomes = {v.outcome for v in verdicts.values()}
+    if Outcome.BAD in outcomes:
+        return Outcome.BAD
+    if Outcome.GOOD in outcomes:
+        return Outcome.GOOD
+    return Outcome.SKIP if known.tried else None
+
+
+def _record(entry: Entry) -> TrialRecord:
+    finished = entry.finished
+    assert finished is not None
+    return TrialRecord(
+        variant=finished.trial.variant.label,
+        repeat=finished.trial.repeat,
+        ended=finished.observation.ending.kind.value,
+        seconds=round(finished.seconds, 3),
+        cached=finished.cached,
+    )
+
+
+def _any(by_repeat: Mapping[int, Observation]) -> Observation | None:
+    return by_repeat[min(by_repeat)] if by_repeat else None
+
+
+def _date(moment: datetime | None) -> str | None:
+    return moment.date().isoformat() if moment else None

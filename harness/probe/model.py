@@ -1,0 +1,153 @@
+"""Train a model case once and note the facts."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import math
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from . import devices, fixing, variables
+
+SMALL_MODEL = 4_096  # scalars up to which weights are recorded one by one and watched at every step
+
+
+def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], enter: Callable[[str], None]) -> None:
+    """Run one trial of a model case; fills `facts` as it goes, so that a failure loses nothing."""
+    timed = _stopwatch(facts["durations"], enter)
+    with timed("devices"):
+        strategy, facts["devices"] = devices.make(trial["strategy"], trial["replicas"])
+    library = importlib.import_module(request["import_name"])
+    library = library.keras if request["import_name"] == "tensorflow" else library
+    with timed("fix"):
+        if trial.get("fix"):
+            facts["fix"] = fixing.apply(trial["fix"])
+    library.utils.set_random_seed(request["seed"])
+    with timed("load"):
+        case = load_case(request["case"])
+    with timed("data"):
+        arguments = fit_arguments(_call(case.data, trial), request["fit"])
+    with timed("build"):
+        library.utils.set_random_seed(request["seed"])
+        with strategy.scope() if strategy is not None else contextlib.nullcontext():
+            model = _call(case.model, trial)
+    train(library, model, arguments, facts, timed)
+
+
+def train(
+    library: Any,
+    model: Any,
+    arguments: dict[str, Any],
+    facts: dict[str, Any],
+    timed: Callable[[str], contextlib.AbstractContextManager[None]],
+) -> None:
+    """Fit and evaluate a compiled model and note metrics, weights and variables."""
+    recorder = _recorder(library, facts)
+    initial = variables.digest(model)
+    with timed("train"):
+        try:
+            history = model.fit(**arguments, callbacks=[recorder])
+        finally:
+            facts["weights"] = variables.weights(model, initial, SMALL_MODEL)
+            facts["variables"] = variables.describe(model)
+            facts["iterations"] = variables.iterations(model)
+    facts["final"] = {name: float(values[-1]) for name, values in history.history.items() if values}
+    with timed("evaluate"):
+        facts["evaluated"] = evaluate(model, arguments)
+    if facts.get("first_nonfinite_metric") is None:
+        _note_nonfinite(facts, "first_nonfinite_metric", facts["final"], len(next(iter(facts["steps"].values()), ())))
+
+
+def load_case(path: str) -> ModuleType:
+    """Import the case file under a name of its own."""
+    spec = importlib.util.spec_from_file_location("repro_case", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load the case {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["repro_case"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def fit_arguments(data: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Merge what `data()` returned with the options of the metadata.
+
+    `data()` returns ``(x, y)``, ``(x, y, sample_weight)``, a mapping of arguments of ``fit``, or one
+    dataset.
+    """
+    if isinstance(data, dict):
+        arguments = dict(data)
+    elif isinstance(data, tuple) and len(data) in (2, 3):
+        arguments = dict(zip(("x", "y", "sample_weight"), data))  # noqa: B905 - Python 3.9
+    else:
+        arguments = {"x": data}
+    return {"verbose": 0, "shuffle": False, **arguments, **options}
+
+
+def evaluate(model: Any, arguments: dict[str, Any]) -> dict[str, float]:
+    """Evaluate on the training data with the same batch size."""
+    kept = {k: arguments[k] for k in ("x", "y", "sample_weight", "batch_size") if arguments.get(k) is not None}
+    if arguments.get("steps_per_epoch"):
+        kept["steps"] = arguments["steps_per_epoch"]
+    return {name: float(value) for name, value in model.evaluate(verbose=0, return_dict=True, **kept).items()}
+
+
+def _call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
+    """Call `model` or `data` with those switches that it names."""
+    accepted = inspect.signature(function).parameters
+    return function(**{name: value for name, value in trial.get("options", {}).items() if name in accepted})
+
+
+def _recorder(library: Any, facts: dict[str, Any]) -> Any:
+    """Build a callback that notes every metric after every step, and the first non-finite place."""
+    steps: dict[str, list[float]] = facts.setdefault("steps", {})
+
+    class Recorder(library.callbacks.Callback):  # type: ignore[misc]
+        """Reads, never writes."""
+
+        step = 0
+
+        def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
+            """Note the running averages that Keras hands to callbacks."""
+            self.step += 1
+            values = {name: float(value) for name, value in (logs or {}).items()}
+            for name, value in values.items():
+                steps.setdefault(name, []).append(value)
+            _note_nonfinite(facts, "first_nonfinite_metric", values, self.step)
+            if facts.get("first_nonfinite_weight") is None:
+                name, value = variables.first_nonfinite(self.model, SMALL_MODEL)
+                if name:
+                    facts["first_nonfinite_weight"] = {"name": name, "step": self.step, "value": value}
+
+    return Recorder()
+
+
+def _note_nonfinite(facts: dict[str, Any], key: str, values: dict[str, float], step: int) -> None:
+    if facts.get(key) is None:
+        for name, value in values.items():
+            if not math.isfinite(value):
+                facts[key] = {"name": name, "step": step, "value": value}
+                return
+
+
+def _stopwatch(
+    durations: dict[str, float], enter: Callable[[str], None]
+) -> Callable[[str], contextlib.AbstractContextManager[None]]:
+    """Return a context manager that enters a stage and notes how long it took."""
+
+    @contextlib.contextmanager
+    def timed(stage: str) -> Any:
+        enter(stage)
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            durations[stage] = time.monotonic() - started
+
+    return timed

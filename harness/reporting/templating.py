@@ -1,0 +1,24 @@
+"""One Jinja environment for all text reports; HTML is escaped by default."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import jinja2
+
+from harness.reporting import text
+
+
+@lru_cache(maxsize=1)
+def environment() -> jinja2.Environment:
+    """Return the environment with the filters that the templates use."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("harness.reporting"),
+        autoescape=jinja2.select_autoescape(["html"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters.update(clean=text.clean, md=text.markdown, num=text.number, key=text.key_numbers, secs=text.seconds)
+    return made

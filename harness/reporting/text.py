@@ -1,0 +1,44 @@
+"""Text from outside (exceptions, output, package names) made safe to show: no control characters, bounded."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Mapping
+
+LIMIT = 300
+
+
+def clean(text: str, limit: int = LIMIT) -> str:
+    """One line without control characters (terminal escapes, bidirectional overrides), cut to `limit`."""
+    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)", "", text)
+    kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
+    line = " ".join(kept.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def markdown(text: str, limit: int = LIMIT) -> str:
+    """Clean text in which nothing is Markdown, HTML or a mention."""
+    escaped = re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", clean(text, limit))
+    return escaped.replace("@", "@\u200b")
+
+
+def number(value: float) -> str:
+    """A metric as people compare them: six significant digits; NaN and inf in words."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{value:.6g}"
+
+
+def key_numbers(numbers: Mapping[str, float], limit: int = 2) -> str:
+    """The first few final metrics in one cell."""
+    shown = [f"{clean(name, 40)} {number(value)}" for name, value in numbers.items() if not name.startswith("evaluate.")]
+    return ", ".join(shown[:limit])
+
+
+def seconds(value: float) -> str:
+    """A duration."""
+    return f"{value:.1f} s" if value < 120 else f"{value / 60:.1f} min"

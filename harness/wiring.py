@@ -1,0 +1,107 @@
+"""The composition root: builds the real index, environments and trials behind the seams."""
+
+from __future__ import annotations
+
+import platform
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import harness
+from harness.core.cases import Case
+from harness.core.findings import Setting
+from harness.core.releases import Timeline
+from harness.edge.companions import Companions, Mode, Planner, wanted
+from harness.edge.environments import NoxEnvironments
+from harness.edge.home import Home
+from harness.edge.index import PackageIndex
+from harness.edge.interpreters import Interpreters
+from harness.edge.process import Processes
+from harness.edge.resolver import Resolver, pin_of, uv_program
+from harness.edge.trials import ProbeTrials
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workshop:
+    """The real objects of one invocation."""
+
+    processes: Processes
+    home: Home
+    index: PackageIndex
+    interpreters: Interpreters
+    planner: Planner
+
+    def companions(
+        self, cases: Sequence[Case], timeline: Timeline, pins: Sequence[str], mode: Mode, python: str | None
+    ) -> Companions:
+        """Plan the companions of one or several cases over a timeline."""
+        asked = wanted(
+            timeline.releases[0].package,
+            [text for case in cases for text in case.companions],
+            pins,
+            [text for case in cases for text in case.data_packages],
+        )
+        return self.planner.plan(timeline, asked, mode, python)
+
+    def environments(self, companions: Companions) -> NoxEnvironments:
+        """Build environments for these companions."""
+        return NoxEnvironments(self.processes, self.home, self.planner, companions)
+
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Mapping[str, Path] | None = None
+    ) -> ProbeTrials:
+        """Run trials for real."""
+        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=fixes)
+
+
+@contextmanager
+def workshop(*, refresh: bool = False) -> Iterator[Workshop]:
+    """Build the real objects; whatever happens, no process of ours outlives the block."""
+    processes = Processes()
+    home = Home.default()
+    uv = uv_program()
+    interpreters = Interpreters(processes, home, uv)
+    made = Workshop(
+        processes=processes,
+        home=home,
+        index=PackageIndex(home, fresh_seconds=0.0) if refresh else PackageIndex(home),
+        interpreters=interpreters,
+        planner=Planner(Resolver(processes, home, uv), interpreters),
+    )
+    with _ended_by_signal(processes):
+        try:
+            yield made
+        finally:
+            processes.end_all()
+
+
+@contextmanager
+def _ended_by_signal(processes: Processes) -> Iterator[None]:
+    """On Ctrl-C end the children first: the threads that wait for them can then return."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        del number, frame
+        processes.end_all()
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def setting(companions: Companions) -> Setting:
+    """What all environments of a run share, for the report."""
+    return Setting(
+        harness=harness.__version__,
+        python=companions.interpreter.version,
+        platform=f"{sys.platform} {platform.machine()}",
+        mode=companions.mode.value,
+        companions=tuple(pin_of(line) for line in (*companions.lock, *companions.data_lock)),
+    )
