@@ -64,7 +64,7 @@ def command(case_name: str, **given: Any) -> int:
     if given["as_json"]:
         click.echo(report_files.json_text(finding))
     else:
-        terminal_report.show(finding, folder)
+        terminal_report.show(finding, folder, options.console())
     return int(EXIT_CODES[finding.conclusion.answer])
 
 

@@ -8,12 +8,15 @@ from typing import Any, TypeVar
 
 import click
 from packaging.requirements import InvalidRequirement, Requirement
+from rich.console import Console
 
 from harness.core.cases import Case
 from harness.core.errors import UsageError
 from harness.core.releases import Order, Timeline, stable_timeline
 from harness.edge.companions import Mode
 from harness.edge.index import IndexPage
+
+WIDE = 160  # columns of a table that is not read on a terminal
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -84,3 +87,9 @@ def size(text: str | None) -> int | None:
     if not digits.isdigit() or int(digits) == 0:
         raise UsageError(f"{text!r} is not a size", where="--memory", hint="write it as 512M or 4G")
     return int(digits) * units.get(unit, 1)
+
+
+def console() -> Console:
+    """Standard output; wide enough for tables when it goes to a file or a pipe."""
+    found = Console()
+    return found if found.is_terminal else Console(width=max(WIDE, found.width))

@@ -14,9 +14,8 @@ from harness.reporting.text import clean, key_numbers, seconds
 STYLES = {"good": "green", "bad": "bold red", "skip": "yellow", "not run": "dim"}
 
 
-def show(finding: Finding, folder: Path, console: Console | None = None) -> None:
+def show(finding: Finding, folder: Path, console: Console) -> None:
     """Print the answer: releases first, then transitions, the sentences and where the reports lie."""
-    console = console or Console()
     console.print(releases_table(finding))
     if finding.transitions:
         console.print(transitions_table(finding))

@@ -1,0 +1,27 @@
+"""``harness report RUN``: the reports again, from the journal alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness import ledger
+from harness.commands import options
+from harness.edge import journal
+from harness.reporting import files, terminal_report
+
+
+@click.command("report")
+@click.argument("run", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
+def command(run: Path, *, as_json: bool) -> int:
+    """Write the reports of RUN (a folder under reports/) again from its journal; the same journal gives the same bytes."""
+    header, entries = journal.read(run)
+    finding = ledger.compose(header, entries)
+    files.write_all(finding, run)
+    if as_json:
+        click.echo(files.json_text(finding))
+    else:
+        terminal_report.show(finding, run, options.console())
+    return 0

@@ -1,0 +1,70 @@
+"""``harness repro VERSION [CASE ...]``: all cases in the environment of one release."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+from rich.markup import escape
+
+from harness.commands import options, single
+from harness.core.cases import Case
+from harness.core.errors import HarnessError, SurroundingsError
+from harness.core.releases import Release
+from harness.core.verdicts import Outcome, Verdicts, judge
+from harness.edge import case_files
+from harness.reporting.text import clean
+from harness.seams import Environment
+from harness.wiring import Workshop, workshop
+
+STYLES = {"good": "green", "bad": "red", "skip": "yellow"}
+
+
+@click.command("repro")
+@click.argument("version")
+@click.argument("case_names", metavar="[CASE]...", nargs=-1)
+@click.option("--package", default="keras", show_default=True, help="Distribution under test.")
+@click.option("--fresh", is_flag=True, help="Run everything anew.")
+@options.environment_options
+def command(version: str, case_names: tuple[str, ...], package: str, **given: Any) -> int:
+    """Run all cases (or those named) in the isolated environment of one release, one line of verdict each."""
+    cases = [case for case in case_files.read_all(case_names) if case.package == package]
+    console = options.console()
+    with workshop() as shop:
+        release = single.find_release(shop, package, version)
+        environment = single.prepare(shop, cases, release, given)
+        console.print(f"{package} {release.version} on Python {environment.python}, environment {environment.key}")
+        for case in cases:
+            started = time.monotonic()
+            outcome, told = _verdict(shop, environment, case, release, fresh=given["fresh"])
+            style = STYLES[outcome]
+            spent = time.monotonic() - started
+            console.print(
+                f"  {case.name:<24} [{style}]{outcome:<4}[/] {escape(clean(told, 140))} ({spent:.1f} s)",
+                highlight=False, soft_wrap=True,
+            )  # fmt: skip
+    return 0
+
+
+def _verdict(shop: Workshop, environment: Environment, case: Case, release: Release, *, fresh: bool) -> tuple[str, str]:
+    """Judge one case; what cannot be tested is a skip with its reason, never an end of the whole list."""
+    try:
+        finished = single.run_once(shop, environment, case, release, single.variant_of(case), fresh=fresh)
+        reference = finished[0].observation if len(finished) > 1 else None
+        return summary(judge(case, finished[-1].observation, reference))
+    except SurroundingsError:
+        raise
+    except HarnessError as reason:
+        return "skip", reason.what
+
+
+def summary(verdicts: Verdicts) -> tuple[str, str]:
+    """One word and one sentence for a case."""
+    bad = [f"{s.value}: {v.reason}" for s, v in verdicts.items() if v.outcome is Outcome.BAD]
+    if bad:
+        return "bad", "; ".join(bad)
+    skipped = [v.reason for v in verdicts.values() if v.outcome is Outcome.SKIP]
+    if len(skipped) == len(verdicts):
+        return "skip", skipped[0] if skipped else "nothing to judge"
+    return "good", f"not judged: {skipped[0]}" if skipped else "equals its reference on one replica"

@@ -1,0 +1,45 @@
+"""What `run` and `repro` share: one release, its environment, and one set of trials in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from harness.bisection import variants
+from harness.commands import options
+from harness.core.cases import Case
+from harness.core.observations import Variant
+from harness.core.releases import Release, Timeline, stable_timeline
+from harness.edge.companions import Mode
+from harness.seams import Environment, FinishedTrial, Trial
+from harness.wiring import Workshop
+
+
+def find_release(shop: Workshop, package: str, version: str) -> Release:
+    """Find one release on the index; raises `UsageError` when it is not there."""
+    page = shop.index.page(package)
+    options.echo_stale(page)
+    first = None if version == "latest" else version
+    return stable_timeline(page.releases, first=first, last=version).releases[-1]
+
+
+def prepare(shop: Workshop, cases: Sequence[Case], release: Release, given: dict[str, Any]) -> Environment:
+    """Build the environment of one release for all these cases."""
+    timeline = Timeline(releases=(release,))
+    pins = options.check_pins(given["pins"])
+    companions = shop.companions(cases, timeline, pins, Mode(given["mode"]), given["python"])
+    return shop.environments(companions).prepare(release)
+
+
+def variant_of(case: Case, switches: Sequence[tuple[str, str]] = ()) -> Variant:
+    """The trial that is judged: the case's own replicas and strategy."""
+    strategy = case.strategy if case.replicas > 1 else "none"
+    return Variant(replicas=case.replicas, strategy=strategy, options=tuple(switches))
+
+
+def run_once(
+    shop: Workshop, environment: Environment, case: Case, release: Release, variant: Variant, *, fresh: bool
+) -> Sequence[FinishedTrial]:
+    """Run the trial and its reference; the judged trial comes last."""
+    asked = [Trial(release=release.version, variant=v) for v in variants(case, variant)]
+    return shop.trials(fresh=fresh).run(environment, case, asked)

@@ -1,0 +1,83 @@
+# /// script
+# dependencies = ["nox[uv]>=2025.5.1", "packaging", "platformdirs", "pydantic", "pypi-simple", "tenacity"]
+# ///
+"""One session per job. `nox -s bisect` runs the main job, `nox -s tests` the tests, `nox -l` lists all."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT))
+
+nox.options.default_venv_backend = "uv"
+nox.options.sessions = ["lint", "types", "tests"]
+nox.options.reuse_existing_virtualenvs = True
+
+FIRST = "3.5.0"  # the oldest release that the newest fixed companions take
+
+
+def published() -> list[str]:
+    """Stable Keras releases from the cached index, newest last; empty (with a warning) when there is no index at all."""
+    from harness.core.errors import HarnessError
+    from harness.core.releases import stable_timeline
+    from harness.edge.home import Home
+    from harness.edge.index import PackageIndex
+
+    try:
+        page = PackageIndex(Home.default()).page("keras")
+    except HarnessError as error:
+        print(f"noxfile: the repro sessions cannot be listed: {error}", file=sys.stderr)
+        return []
+    if page.stale_reason:
+        print(f"noxfile: {page.stale_reason}", file=sys.stderr)
+    return list(stable_timeline(page.releases, first=FIRST, last="latest").versions)
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """Install the harness, editable, with dependency groups of pyproject.toml."""
+    wanted = [part for group in groups for part in ("--group", group)]
+    session.install("-e", ".", *wanted)
+
+
+RELEASES = published()
+
+
+@nox.session(tags=["repro"])
+@nox.parametrize("keras", RELEASES, ids=RELEASES)
+def repro(session: nox.Session, keras: str) -> None:
+    """Run all cases (or those named after --) in the isolated environment of one Keras release."""
+    install(session)
+    session.run("harness", "repro", keras, *session.posargs)
+
+
+@nox.session
+def bisect(session: nox.Session) -> None:
+    """Run the main job: the identity model over all stable releases, or what stands after --."""
+    install(session)
+    session.run("harness", "bisect", *(session.posargs or ["identity"]), success_codes=[0, 3, 4, 5])
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests; arguments after -- go to pytest."""
+    install(session, "tests")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and format with ruff."""
+    session.install("--group", "lint")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types with mypy, strictly."""
+    install(session, "types")
+    session.run("mypy")
