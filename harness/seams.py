@@ -19,7 +19,7 @@ class Environment:
         key: Hash of the resolved lock, the interpreter and the platform.
         executable: Its interpreter.
         python: Version of the interpreter.
-        lock: The resolved requirements with hashes, one per line.
+        lock: The resolved requirements with hashes, one per line, that it does not share with the whole run.
         seconds: What preparing it cost, by phase (``resolve``, ``build``, ``seal``).
         reused: Whether it was there already.
     """

@@ -103,5 +103,6 @@ def setting(companions: Companions) -> Setting:
         python=companions.interpreter.version,
         platform=f"{sys.platform} {platform.machine()}",
         mode=companions.mode.value,
-        companions=tuple(pin_of(line) for line in (*companions.lock, *companions.data_lock)),
+        companions=tuple(pin_of(line) for line in companions.shared),
+        lock=companions.shared,
     )

@@ -46,14 +46,14 @@ def environment_options(function: F) -> F:
 
 
 def check_pins(pins: Sequence[str]) -> tuple[str, ...]:
-    """Check every ``--with``."""
+    """Check every ``--with``: a name alone pins nothing, and may be a typing error that installs a stranger."""
     for text in pins:
         try:
-            Requirement(text)
-        except InvalidRequirement as error:
-            raise UsageError(
-                f"{text!r} is not a requirement", where="--with", hint="write it as tensorflow==2.18.1"
-            ) from error
+            pinned = bool(Requirement(text).specifier) or Requirement(text).url is not None
+        except InvalidRequirement:
+            pinned = False
+        if not pinned:
+            raise UsageError(f"{text!r} pins nothing", where="--with", hint="write it as tensorflow==2.18.1")
     return tuple(pins)
 
 

@@ -143,6 +143,7 @@ class Setting:
         platform: Operating system and machine.
         mode: How companions were chosen: ``fixed`` or ``as-of``.
         companions: Every companion as pinned; in as-of mode each release has its own.
+        lock: The companions with their hashes: the part of the lock that all environments share.
     """
 
     harness: str
@@ -150,6 +151,7 @@ class Setting:
     platform: str
     mode: str
     companions: tuple[str, ...] = ()
+    lock: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,7 +220,7 @@ class Finding:
         transitions: Every change of every symptom.
         conclusion: The answer in sentences.
         timing: Seconds by phase, summed over parallel jobs.
-        locks: Resolved requirements by key of the environment.
+        locks: By key of the environment, what its lock has beside the shared one of `environment.lock`.
         reproduce: The command that asks the same again.
     """
 

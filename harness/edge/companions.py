@@ -69,6 +69,11 @@ class Companions:
     lock: tuple[str, ...] = ()
     data_lock: tuple[str, ...] = ()
 
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """What every environment has, unless a release needs something else beside it."""
+        return (*self.lock, *self.data_lock)
+
 
 def framework_package() -> str:
     """The distribution that brings TensorFlow to this machine."""

@@ -78,20 +78,18 @@ class NoxEnvironments:
         top, base_lock = self._layers(lock)
         base, base_built = self._layer(base_lock, None)
         layer, built = self._layer(top, base)
-        if not (base_built or built):
-            sealing_started = time.monotonic()
-        else:
-            sealing_started = time.monotonic()
+        ready = time.monotonic()
+        if base_built or built:
             sealing.check([Path(base.site), Path(layer.site)])
         return Environment(
             key=layer.key,
             executable=layer.executable,
             python=python.version,
-            lock=(*top, *base_lock),
+            lock=top if base_lock == self._companions.shared else (*top, *base_lock),
             seconds={
                 "resolve": resolved - started,
-                "build": sealing_started - resolved,
-                "seal": time.monotonic() - sealing_started,
+                "build": ready - resolved,
+                "seal": time.monotonic() - ready,
             },
             reused=not (base_built or built),
         )
@@ -104,7 +102,7 @@ class NoxEnvironments:
         rest = {line for line in lock if name_of(line) not in siblings}
         shared = self._companions.lock
         fits = self._companions.mode is Mode.FIXED and {pin_of(x) for x in rest} <= {pin_of(x) for x in shared}
-        return top, (*(shared if fits else sorted(rest)), *self._companions.data_lock)
+        return top, self._companions.shared if fits else (*sorted(rest), *self._companions.data_lock)
 
     def _layer(self, lock: Sequence[str], base: Layer | None) -> tuple[Layer, bool]:
         """Return a sealed layer and whether it had to be built; safe for several harnesses at once."""
