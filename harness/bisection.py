@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness import ledger
+from harness import crew, ledger
 from harness.core.cases import Case, Level
-from harness.core.errors import Untestable
-from harness.core.observations import REFERENCE, Variant
-from harness.core.releases import Release, Timeline
+from harness.core.observations import Variant
+from harness.core.releases import Timeline
 from harness.core.search import Policy, Probe, Row, next_probes
-from harness.seams import Entry, Environment, Environments, Event, FinishedTrial, Journal, Listener, Trial, Trials
+from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +34,9 @@ class Inquiry:
 
 def variants(case: Case, variant: Variant) -> tuple[Variant, ...]:
     """What is run for one verdict: a script speaks for itself, a model needs its reference."""
-    return (variant,) if case.level is Level.SCRIPT or variant == REFERENCE else (REFERENCE, variant)
+    if case.level is Level.SCRIPT or variant == ledger.reference_for(variant):
+        return (variant,)
+    return (ledger.reference_for(variant), variant)
 
 
 def bisect(
@@ -52,87 +51,36 @@ def bisect(
     def look() -> list[Row]:
         return ledger.board(inquiry.case, inquiry.timeline, journal.entries(), inquiry.variant)
 
+    def choose(going: Sequence[Probe], room: int) -> list[Probe]:
+        return next_probes(look(), inquiry.policy, wanted=room, pending=[probe.index for probe in going])
+
     def work(probe: Probe) -> list[Entry]:
-        return run_probe(inquiry, inquiry.timeline.releases[probe.index], probe, environments, trials, listener)
+        return crew.attempt(
+            inquiry.case,
+            inquiry.timeline.releases[probe.index],
+            variants(inquiry.case, inquiry.variant),
+            environments,
+            trials,
+            listener,
+            repeat=probe.repeat,
+            why=probe.why.value,
+        )
 
-    _drive(inquiry, look, work, journal, listener)
+    crew.drive(choose, work, journal, lambda probe: _announce(inquiry, probe, look(), listener), inquiry.jobs)
     return look()
-
-
-def run_probe(
-    inquiry: Inquiry, release: Release, probe: Probe, environments: Environments, trials: Trials, listener: Listener
-) -> list[Entry]:
-    """Try one release once; a release that cannot be tested gives one entry with the reason."""
-    try:
-        listener.notify(Event(kind="build", release=release.version, detail=probe.why.value))
-        environment = environments.prepare(release)
-        listener.notify(Event(kind="run", release=release.version, detail=probe.why.value))
-        started = time.monotonic()
-        asked = [
-            Trial(release=release.version, variant=variant, repeat=probe.repeat)
-            for variant in variants(inquiry.case, inquiry.variant)
-        ]
-        finished = trials.run(environment, inquiry.case, asked)
-    except Untestable as reason:
-        return [Entry(release=release.version, untestable=reason.what)]
-    seconds = _spent(environment, finished, time.monotonic() - started)
-    return [
-        Entry(release=release.version, environment=environment, finished=one, seconds={} if n else seconds)
-        for n, one in enumerate(finished)
-    ]
-
-
-def _spent(environment: Environment, finished: Sequence[FinishedTrial], elapsed: float) -> dict[str, float]:
-    """Seconds by phase; what a probe needs beside its trials is the import of the framework."""
-    trials = sum(one.seconds for one in finished)
-    return {**environment.seconds, "import": max(0.0, elapsed - trials), "trials": trials}
-
-
-def _drive(
-    inquiry: Inquiry,
-    look: Callable[[], list[Row]],
-    work: Callable[[Probe], list[Entry]],
-    journal: Journal,
-    listener: Listener,
-) -> None:
-    """Keep up to `jobs` probes going; on a failure record what is finished and let it out."""
-    going: dict[Future[list[Entry]], Probe] = {}
-    try:
-        with ThreadPoolExecutor(max_workers=inquiry.jobs, thread_name_prefix="probe") as pool:
-            while True:
-                pending = [probe.index for probe in going.values()]
-                room = inquiry.jobs - len(going)
-                chosen = next_probes(look(), inquiry.policy, wanted=room, pending=pending) if room else []
-                going.update({pool.submit(work, probe): probe for probe in chosen})
-                if not going:
-                    return
-                done, _ = wait(going, return_when=FIRST_COMPLETED)
-                for future in done:
-                    _record(future.result(), journal)
-                    _announce(inquiry, going.pop(future), look(), listener)
-    finally:  # the pool has ended: what was still going when something failed is finished or failed by now
-        _save_finished(list(going), journal)
-
-
-def _record(entries: Sequence[Entry], journal: Journal) -> None:
-    for entry in entries:
-        journal.record(entry)
-
-
-def _save_finished(futures: Sequence[Future[list[Entry]]], journal: Journal) -> None:
-    for future in futures:
-        if future.done() and not future.cancelled() and future.exception() is None:
-            _record(future.result(), journal)
 
 
 def _announce(inquiry: Inquiry, probe: Probe, rows: Sequence[Row], listener: Listener) -> None:
     release = inquiry.timeline.releases[probe.index]
-    left = sum(not row.tried for row in rows)
     known = rows[probe.index]
     verdicts = {s: v for run in known.runs for s, v in run.items()}
     outcome = ledger.overall(known, verdicts)
     symptoms = ", ".join(s.value for s, v in verdicts.items() if v.outcome.value == "bad")
-    detail = known.blocked or symptoms
     listener.notify(
-        Event(kind=outcome.value if outcome else "done", release=release.version, detail=detail, left=left)
+        Event(
+            kind=outcome.value if outcome else "done",
+            release=release.version,
+            detail=known.blocked or symptoms,
+            left=sum(not row.tried for row in rows),
+        )
     )

@@ -15,7 +15,7 @@ from harness.core.findings import (
     conclude,
     transitions,
 )
-from harness.core.observations import REFERENCE, Observation, Variant
+from harness.core.observations import Observation, Variant
 from harness.core.releases import Release, Timeline
 from harness.core.search import Row
 from harness.core.verdicts import Outcome, Verdict, Verdicts, judge
@@ -69,9 +69,14 @@ def row(case: Case, entries: Sequence[Entry], variant: Variant) -> Row:
     """Judge every repeat of one variant against the reference of the same repeat."""
     blocked = next((entry.untestable for entry in entries if entry.untestable is not None), None)
     runs = tuple(
-        judge(case, own, observed(entries, REFERENCE, repeat)) for repeat, own in repeats(entries, variant).items()
+        judge(case, own, observed(entries, reference_for(variant), repeat)) for repeat, own in repeats(entries, variant).items()
     )
     return Row(runs=runs, blocked=None if runs else blocked)
+
+
+def reference_for(variant: Variant) -> Variant:
+    """The trial that a variant is held against: one replica, no strategy, no fix, the same switches."""
+    return Variant(options=variant.options)
 
 
 def repeats(entries: Sequence[Entry], variant: Variant) -> dict[int, Observation]:
@@ -105,7 +110,7 @@ def _result(case: Case, release: Release, entries: Sequence[Entry], variant: Var
         verdicts = {}
     shown = tuple(s for s, v in verdicts.items() if v.outcome is Outcome.BAD)
     own = _any(repeats(entries, variant))
-    reference = _any(repeats(entries, REFERENCE))
+    reference = _any(repeats(entries, reference_for(variant)))
     return ReleaseResult(
         version=release.version,
         released=_date(release.released),

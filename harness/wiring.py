@@ -70,7 +70,7 @@ def workshop(*, refresh: bool = False) -> Iterator[Workshop]:
         home=home,
         index=PackageIndex(home, fresh_seconds=0.0) if refresh else PackageIndex(home),
         interpreters=interpreters,
-        planner=Planner(Resolver(processes, home, uv), interpreters),
+        planner=Planner(Resolver(processes, home, uv), interpreters, home),
     )
     with _ended_by_signal(processes):
         try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +18,9 @@ from packaging.utils import canonicalize_name
 from harness.core.cases import FRAMEWORK, import_name
 from harness.core.errors import UsageError
 from harness.core.releases import Release, Timeline
+from harness.edge import codec
+from harness.edge.home import Home
+from harness.edge.index import FRESH_SECONDS, index_address
 from harness.edge.interpreters import Interpreter, Interpreters
 from harness.edge.resolver import Resolver, Unsatisfiable, name_of, pin_of
 
@@ -122,14 +127,36 @@ def _localized(requirement: Requirement) -> str:
     return f"{framework_package()}{requirement.specifier}{marker}"
 
 
+def _recent(file: Path) -> Companions | None:
+    """A plan as old as an index page may be; its interpreter must still be there."""
+    try:
+        if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
+            return None
+        plan = codec.loads(Companions, file.read_bytes())
+    except (OSError, codec.Malformed):
+        return None
+    return plan if Path(plan.interpreter.path).exists() else None
+
+
 class Planner:
     """Chooses interpreter and companions for a timeline."""
 
-    def __init__(self, resolver: Resolver, interpreters: Interpreters) -> None:
+    def __init__(self, resolver: Resolver, interpreters: Interpreters, home: Home) -> None:
         self._resolver = resolver
         self._interpreters = interpreters
+        self._plans = home.folder("plans")
 
     def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
+        """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
+        asked = [wanted, timeline.versions, mode.value, python, index_address(), framework_package(), sys.executable]
+        file = self._plans / f"{hashlib.sha256(repr(asked).encode()).hexdigest()[:20]}.json"
+        if (known := _recent(file)) is not None:
+            return known
+        made = self._plan_anew(timeline, wanted, mode, python)
+        codec.write_whole(file, codec.dumps(Companions, made))
+        return made
+
+    def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
         """Find the newest companions that resolve with the whole timeline, on the first interpreter that takes them.
 
         Raises:

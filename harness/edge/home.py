@@ -53,7 +53,7 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SurroundingsError("the disk is full", where=str(error.filename or path), hint="free some space and resume") from error
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EIO):
+        if error.errno in (errno.ENOENT, errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EIO):
             raise SurroundingsError(f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint) from error
         raise
 
