@@ -43,13 +43,19 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         excluded=tuple(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
         transitions=tuple(found),
         conclusion=conclude(timeline, rows, policy.symptoms, found),
-        timing=_timing(header, entries),
-        locks={e.environment.key: e.environment.lock for e in entries if e.environment},
+        timing=timing(header, entries),
+        locks=locks(entries),
         reproduce=header.reproduce,
     )
 
 
-def _timing(header: RunHeader, entries: Sequence[Entry]) -> dict[str, float]:
+def locks(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+    """What each environment has beside the shared lock, by its key."""
+    return {entry.environment.key: entry.environment.lock for entry in entries if entry.environment}
+
+
+def timing(header: RunHeader, entries: Sequence[Entry]) -> dict[str, float]:
+    """Seconds by phase, summed over parallel jobs."""
     spent: dict[str, float] = {"index": header.index_seconds}
     for entry in entries:
         for phase, seconds in entry.seconds.items():

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 
 import harness
@@ -17,6 +16,7 @@ from harness.core.findings import Setting
 from harness.core.releases import Timeline
 from harness.edge.companions import Companions, Mode, Planner, wanted
 from harness.edge.environments import NoxEnvironments
+from harness.edge.fixes import Fix
 from harness.edge.home import Home
 from harness.edge.index import PackageIndex
 from harness.edge.interpreters import Interpreters
@@ -52,7 +52,7 @@ class Workshop:
         return NoxEnvironments(self.processes, self.home, self.planner, companions)
 
     def trials(
-        self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Mapping[str, Path] | None = None
+        self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Mapping[str, Fix] | None = None
     ) -> ProbeTrials:
         """Run trials for real."""
         return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=fixes)

@@ -118,9 +118,7 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
 
 
 def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
-    known = case_files.known_cases().get(case.name)
-    name = case.name if known is not None and str(known) == case.path else case.path
-    words = ["harness", "bisect", name, "--from", question.first, "--to", question.last]
+    words = ["harness", "bisect", case_files.callable_as(case), "--from", question.first, "--to", question.last]
     words += ["--package", given["package"]] if given["package"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]
@@ -141,16 +139,8 @@ def _open(header: RunHeader, given: dict[str, Any]) -> tuple[Path, FileJournal]:
     if given["resumed"] is not None:
         return given["resumed"], FileJournal.resume(given["resumed"], header.question)
     stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
-    folder = output_folder(given["output"] or _unused(Path("reports") / f"{header.case.name}-{stamp}"))
+    folder = output_folder(given["output"] or options.unused(Path("reports") / f"{header.case.name}-{stamp}"))
     return folder, FileJournal.begin(folder, header)
-
-
-def _unused(folder: Path) -> Path:
-    number = 2
-    chosen = folder
-    while chosen.exists():
-        chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
-    return chosen
 
 
 def _search(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -55,6 +56,14 @@ def check_pins(pins: Sequence[str]) -> tuple[str, ...]:
         if not pinned:
             raise UsageError(f"{text!r} pins nothing", where="--with", hint="write it as tensorflow==2.18.1")
     return tuple(pins)
+
+
+def unused(folder: Path) -> Path:
+    """A folder name that does not exist yet."""
+    number, chosen = 2, folder
+    while chosen.exists():
+        chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return chosen
 
 
 def default_jobs() -> int:

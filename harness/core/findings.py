@@ -33,6 +33,7 @@ class Question:
         strategy: Its strategy.
         symptoms: Those asked for; empty: every symptom that is seen.
         order: Version or date.
+        fixes: Name and hash of each fix, when the question is about fixes.
         contract: Version of the probe's contract.
     """
 
@@ -48,6 +49,7 @@ class Question:
     strategy: str = "mirrored"
     symptoms: tuple[Symptom, ...] = ()
     order: str = "version"
+    fixes: tuple[str, ...] = ()
     contract: int = 1
 
     def differences(self, other: Question) -> list[str]:

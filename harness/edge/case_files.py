@@ -73,6 +73,12 @@ def read_all(names: Iterable[str] = ()) -> list[Case]:
     return [read(name) for name in (names or known_cases())]
 
 
+def callable_as(case: Case) -> str:
+    """The shortest word that finds the case again: its name, or its path."""
+    known = known_cases().get(case.name)
+    return case.name if known is not None and str(known) == case.path else case.path
+
+
 def _locate(name_or_path: str) -> Path:
     path = Path(name_or_path)
     if path.suffix == ".py" or "/" in name_or_path:

@@ -16,9 +16,10 @@ from packaging.version import InvalidVersion, Version
 import harness
 from harness.core.cases import Case, Level
 from harness.core.errors import HarnessError, SurroundingsError, Untestable
-from harness.core.observations import CONTRACT, EndingKind, Observation
+from harness.core.observations import CONTRACT, Ending, EndingKind, FixFacts, Observation, Stage
 from harness.core.verdicts import untestable
 from harness.edge import codec, surroundings
+from harness.edge.fixes import Fix, patched_tree
 from harness.edge.home import Home
 from harness.edge.process import Processes
 from harness.seams import Environment, FinishedTrial, Trial
@@ -47,7 +48,7 @@ class ProbeTrials:
         home: Holds the cache of finished trials.
         fresh: Ignore the cache (it is still written).
         memory_bytes: Resident memory that a trial may take; None: no limit.
-        fixes: File of each fix by its name.
+        fixes: Each fix by its name.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class ProbeTrials:
         *,
         fresh: bool = False,
         memory_bytes: int | None = None,
-        fixes: Mapping[str, Path] | None = None,
+        fixes: Mapping[str, Fix] | None = None,
     ) -> None:
         self._processes = processes
         self._home = home
@@ -75,9 +76,16 @@ class ProbeTrials:
         found = {trial: self._cached(environment, case, trial) for trial in trials}
         missing = [trial for trial, finished in found.items() if finished is None]
         if missing:
-            for trial, observation in zip(missing, self._probe(environment, case, missing), strict=True):
-                found[trial] = self._keep(environment, case, trial, observation)
+            for group in self._groups(missing):
+                for trial, observation in zip(group, self._probe(environment, case, group), strict=True):
+                    found[trial] = self._keep(environment, case, trial, observation)
         return [finished for trial in trials if (finished := found[trial]) is not None]
+
+    def _groups(self, trials: Sequence[Trial]) -> list[list[Trial]]:
+        """Trials that share a process tree: a patched copy of the package needs an import of its own."""
+        patched = {t.variant.fix: t for t in trials if t.variant.fix and self._fixes[t.variant.fix].patches_files}
+        together = [t for t in trials if t.variant.fix not in patched]
+        return [group for group in (together, *([t] for t in patched.values())) if group]
 
     def _probe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
         sealed = Path(environment.executable).parents[1] / CANARY
@@ -98,8 +106,15 @@ class ProbeTrials:
                 "case": str(path if case.level is Level.MODEL else case.path),
                 "seed": case.seed,
                 "fit": dict(case.fit),
+                "paths": [],
                 "trials": [*([canary] if needs_canary else []), *described],
             }
+            fix = self._fixes.get(trials[0].variant.fix or "")
+            if fix is not None and fix.patches_files:
+                refusal = patched_tree(fix, self._package_folder(environment, case), scratch, self._processes)
+                if refusal is not None:
+                    return [_refused(fix, refusal)]
+                request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             log = self._start(environment, scratch, described)
             self._check_imports(environment, case, results, trials[0].release, log, bool(request["imports"]))
@@ -130,9 +145,17 @@ class ProbeTrials:
             "timeout_seconds": case.timeout_seconds,
             "memory_bytes": self._memory_bytes,
         }
-        if variant.fix:
-            described["fix"] = {"name": variant.fix, "path": str(self._fixes[variant.fix])}
+        fix = self._fixes.get(variant.fix or "")
+        if fix is not None and not fix.patches_files:
+            described["fix"] = {"name": fix.name, "path": str(fix.path), "options": dict(fix.options)}
         return described
+
+    def _package_folder(self, environment: Environment, case: Case) -> Path:
+        """Where the package under test lies in an environment."""
+        found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{case.import_name}"))
+        if not found:
+            raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
+        return found[0]
 
     def _check_imports(
         self, environment: Environment, case: Case, results: Path, release: str, log: str, imports: bool
@@ -165,7 +188,7 @@ class ProbeTrials:
             "timeout": case.timeout_seconds,
             "environment": environment.key,
             "trial": codec.to_json(Trial, trial),
-            "fix": hashlib.sha256(fix.read_bytes()).hexdigest() if fix else "",
+            "fix": fix.digest if fix else "",
             "memory": self._memory_bytes,
             "settings": surroundings.case_settings(),
         }
@@ -192,6 +215,14 @@ class ProbeTrials:
         if untestable(observation.ending, case) is None:
             codec.write_whole(self._file(environment, case, trial), codec.dumps(Observation, observation))
         return FinishedTrial(trial=trial, observation=observation, seconds=observation.durations.get("total", 0.0))
+
+
+def _refused(fix: Fix, reason: str) -> Observation:
+    """What is known of a trial whose patch does not apply: nothing of the release, all of the patch."""
+    return Observation(
+        ending=Ending(kind=EndingKind.REFUSED, stage=Stage.FIX, message=f"the patch does not apply: {reason}"),
+        fix=FixFacts(name=fix.name, outcome="refused", detail=f"the patch does not apply: {reason}"),
+    )
 
 
 def _imports(case: Case) -> list[str]:

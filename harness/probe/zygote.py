@@ -43,6 +43,7 @@ def main(request_path: str) -> None:
     _die_with(request["parent"], signal.SIGTERM)
     _adopt_orphans()
     signal.signal(signal.SIGTERM, _end_everything)
+    sys.path[:0] = request.get("paths", [])  # a patched copy of the package under test
     imported = import_all(request["imports"])
     results.write(os.path.join(request["results"], "imported.json"), imported)  # noqa: PTH118
     if imported["error"]:

@@ -1,0 +1,191 @@
+"""``verify-fix --fixed-in``: another release, a nightly or a commit is the fix."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from harness import ledger, verification
+from harness.bisection import variants
+from harness.commands import options, single
+from harness.core.cases import Case, Symptom
+from harness.core.errors import UsageError
+from harness.core.findings import Question, RunHeader
+from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
+from harness.core.observations import CONTRACT, Variant
+from harness.core.releases import Channel, Order, Release, Timeline, sort, stable_timeline
+from harness.core.search import Policy
+from harness.edge.clones import commit_of
+from harness.edge.companions import Companions, Mode
+from harness.edge.journal import FileJournal
+from harness.reporting import fix_report
+from harness.seams import Entry, Trial
+from harness.wiring import Workshop, setting
+
+NIGHTLIES = {"keras": "keras-nightly", "tensorflow": "tf-nightly", "tensorflow-cpu": "tf-nightly"}
+
+
+def answer(shop: Workshop, case: Case, targets: tuple[Symptom, ...], given: dict[str, Any]) -> tuple[FixReport, Path]:
+    """Find the last release before the fixed one that shows the symptom, then try the fixed one."""
+    from harness.commands.verify_fix import open_run
+
+    page = shop.index.page(case.package)
+    options.echo_stale(page)
+    cure = _release(shop, case, given)
+    stable = stable_timeline(page.releases, first=given["first"] or case.since or None, last="latest", order=Order.VERSION)
+    earlier = [r for r in stable.releases if cure.channel is not Channel.STABLE or r.parsed < cure.parsed]
+    if not earlier:
+        raise UsageError(f"there is no release before {cure.version} in the range", where="--from", hint="begin earlier")
+    companions = shop.companions([case], Timeline(releases=tuple(earlier)), options.check_pins(given["pins"]), Mode(given["mode"]), given["python"])
+    header = _header(case, cure, earlier, companions, targets, given)
+    folder, journal = open_run(header, given, "verify")
+    before = _last_broken(shop, case, earlier, companions, targets, journal, given)
+    cured = _try(shop, replace(case, package=cure.package), cure, _companions_for(shop, case, cure, companions, given), given)
+    for entry in cured:
+        journal.record(entry)
+    report = _compose(header, case, before, cure, journal, targets)
+    fix_report.write_all(report, folder)
+    return report, folder
+
+
+def _release(shop: Workshop, case: Case, given: dict[str, Any]) -> Release:
+    """The release that is said to be fixed."""
+    wanted = given["cure"]
+    if wanted == "nightly":
+        page = shop.index.page(NIGHTLIES.get(case.package, f"{case.package}-nightly"))
+        options.echo_stale(page)
+        return sort((r for r in page.releases if r.yanked is None), Order.VERSION)[-1]
+    if wanted.startswith(("commit:", "pr:")) or re.fullmatch(r"[0-9a-f]{7,40}", wanted):
+        if given["clone"] is None:
+            raise UsageError("a commit needs a clone", where="--fixed-in", hint="give --clone PATH of a git clone of the package")
+        return commit_of(given["clone"], wanted, case.package, shop.processes, shop.home)
+    return single.find_release(shop, case.package, wanted)
+
+
+def _companions_for(shop: Workshop, case: Case, cure: Release, held: Companions, given: dict[str, Any]) -> Companions:
+    """The same companions for a release of another channel: those asked for are pinned as they are held."""
+    if cure.channel is Channel.STABLE:
+        return held
+    from packaging.requirements import Requirement
+
+    names = {Requirement(text).name for text in held.wanted.requirements}
+    pins = [pin for pin in setting(held).companions if Requirement(pin).name in names]
+    moved = replace(case, package=cure.package)
+    return shop.companions([moved], Timeline(releases=(cure,)), pins, Mode(given["mode"]), held.interpreter.path)
+
+
+def _last_broken(
+    shop: Workshop,
+    case: Case,
+    earlier: Sequence[Release],
+    companions: Companions,
+    targets: tuple[Symptom, ...],
+    journal: FileJournal,
+    given: dict[str, Any],
+) -> Release:
+    """Walk back from the newest until a release shows the symptom; the oldest if none does."""
+    variant = single.variant_of(case)
+    for release in reversed(earlier):
+        entries = _try(shop, case, release, companions, given)
+        for entry in entries:
+            journal.record(entry)
+        if verification.shows(case, entries, variant, targets):
+            return release
+    return earlier[-1]
+
+
+def _try(shop: Workshop, case: Case, release: Release, companions: Companions, given: dict[str, Any]) -> list[Entry]:
+    from harness.core.errors import Untestable
+
+    variant = single.variant_of(case)
+    try:
+        environment = shop.environments(companions).prepare(release)
+        asked = [Trial(release=release.version, variant=one) for one in variants(case, variant)]
+        finished = shop.trials(fresh=given["fresh"]).run(environment, case, asked)
+    except Untestable as reason:
+        return [Entry(release=release.version, untestable=reason.what)]
+    return [Entry(release=release.version, environment=environment, finished=one) for one in finished]
+
+
+def _header(
+    case: Case, cure: Release, earlier: Sequence[Release], companions: Companions, targets: tuple[Symptom, ...], given: dict[str, Any]
+) -> RunHeader:
+    releases = (*earlier, cure)
+    variant = single.variant_of(case)
+    question = Question(
+        case=case.name,
+        case_digest=case.digest,
+        package=case.package,
+        first=releases[0].version,
+        last=cure.version,
+        releases=tuple(r.version for r in releases),
+        companions=setting(companions).companions,
+        mode=given["mode"],
+        replicas=variant.replicas,
+        strategy=variant.strategy,
+        symptoms=targets,
+        fixes=(f"fixed in {cure.package} {cure.version}",),
+        contract=CONTRACT,
+    )
+    words = ["harness", "verify-fix", case.name, "--fixed-in", given["cure"]]
+    words += ["--clone", str(given["clone"])] if given["clone"] else []
+    words += [word for symptom in given["symptoms"] for word in ("--symptom", symptom)]
+    return RunHeader(
+        question=question,
+        case=case,
+        timeline=Timeline(releases=releases),
+        policy=Policy(symptoms=targets),
+        setting=setting(companions),
+        reproduce=shlex.join(words),
+    )
+
+
+def _compose(
+    header: RunHeader, case: Case, before: Release, cure: Release, journal: FileJournal, targets: tuple[Symptom, ...]
+) -> FixReport:
+    entries = ledger.group(journal.entries())
+    graded = _grade(case, single.variant_of(case), before, cure, entries, targets)
+    name = f"{cure.package} {cure.version}"
+    told = f"{name} is {graded.grade.value} against {before.version}: {graded.reason}."
+    return FixReport(
+        title=case.title,
+        question=header.question,
+        environment=header.setting,
+        targets=targets,
+        fixes=(FixResult(name=f"fixed in {name}", sentence=told, releases=(graded,)),),
+        exit_code=int(exit_code([graded.grade])),
+        timing=ledger.timing(header, journal.entries()),
+        locks=ledger.locks(journal.entries()),
+        reproduce=header.reproduce,
+    )
+
+
+def _grade(
+    case: Case,
+    variant: Variant,
+    before: Release,
+    cure: Release,
+    entries: dict[str, list[Entry]],
+    targets: tuple[Symptom, ...],
+) -> Graded:
+    old, new = entries.get(before.version, []), entries.get(cure.version, [])
+    reference = ledger.reference_for(variant)
+    without, patched = ledger.observed(old, variant), ledger.observed(new, variant)
+    if without is None or patched is None:
+        blocked = next((e.untestable for e in (*new, *old) if e.untestable), "not run")
+        return Graded(version=cure.version, grade=Grade.INCONCLUSIVE, reason=blocked)
+    return verification.bracket(
+        case,
+        cure.version,
+        ledger.observed(old, reference),
+        without,
+        patched,
+        targets,
+        patched_reference=ledger.observed(new, reference),
+    )
+
+

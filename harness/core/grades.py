@@ -1,0 +1,261 @@
+"""Does a fix cure? Grades of one release, from the verdicts without and with the fix.
+
+    without the fix    with the fix                       grade
+    -----------------  ---------------------------------  --------------
+    any                nothing to patch                   absent
+    any                the fix itself raises              breaks
+    shows the symptom  gone, equal to the reference       proven
+    shows the symptom  gone, values not right             masks
+    shows the symptom  still there                        no effect
+    shows the symptom  another failure hides the answer   breaks
+    healthy            healthy                            not reproduced
+    healthy            unhealthy                          breaks
+    cannot be tested   any                                inconclusive
+
+"Equal to the reference" means: every symptom that the case can show is good. A value that could not be compared
+never makes a fix proven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+from harness.core.cases import Symptom
+from harness.core.findings import Question, Setting
+from harness.core.observations import EndingKind, FixFacts, Observation, Stage
+from harness.core.verdicts import Outcome, Verdicts
+
+_ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)
+
+
+class Grade(str, Enum):
+    """What a fix does to one release, the best first."""
+
+    PROVEN = "proven"
+    MASKS = "masks"
+    NO_EFFECT = "no effect"
+    BREAKS = "breaks"
+    ABSENT = "absent"
+    NOT_REPRODUCED = "not reproduced"
+    INCONCLUSIVE = "inconclusive"
+
+
+class FixExit(IntEnum):
+    """Exit codes of ``harness verify-fix``."""
+
+    PROVEN = 0
+    NO_CURE = 3
+    NOT_RIGHT = 4
+    INCONCLUSIVE = 5
+    BREAKS = 7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graded:
+    """One release's grade with its evidence.
+
+    Attributes:
+        version: The release.
+        grade: The grade.
+        reason: One sentence.
+        reference: Numbers on one replica.
+        without: Numbers on several replicas, unpatched.
+        patched: The same with the fix.
+        by_symptom: Outcome per symptom, (without, with).
+    """
+
+    version: str
+    grade: Grade
+    reason: str
+    reference: Mapping[str, float] = field(default_factory=dict)
+    without: Mapping[str, float] = field(default_factory=dict)
+    patched: Mapping[str, float] = field(default_factory=dict)
+    by_symptom: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixResult:
+    """One fix over all releases asked for."""
+
+    name: str
+    sentence: str
+    releases: tuple[Graded, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixReport:
+    """The whole answer of ``verify-fix``; every report is a pure function of it.
+
+    Attributes:
+        schema_version: Version of this shape.
+        title: Title of the case.
+        question: What was asked.
+        environment: What all environments share.
+        targets: Symptoms to be cured.
+        fixes: One result per fix.
+        workarounds: What pinning a release is worth, one sentence per stretch of equal releases.
+        control: The last good release, tried beside those asked for; "" when one of those is healthy.
+        exit_code: Exit code of the command.
+        timing: Seconds by phase, summed over parallel jobs.
+        locks: By key of the environment, what its lock has beside the shared one.
+        reproduce: The command that asks the same again.
+    """
+
+    schema_version: int = 1
+    title: str
+    question: Question
+    environment: Setting
+    targets: tuple[Symptom, ...]
+    fixes: tuple[FixResult, ...]
+    workarounds: tuple[str, ...] = ()
+    control: str = ""
+    exit_code: int
+    timing: Mapping[str, float] = field(default_factory=dict)
+    locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reproduce: str = ""
+
+
+def grade(
+    without: Verdicts, patched: Verdicts, fix: FixFacts | None, observation: Observation, targets: Sequence[Symptom]
+) -> tuple[Grade, str]:
+    """Grade one release.
+
+    Args:
+        without: Verdicts of the trial without the fix.
+        patched: Verdicts of the trial with it, against the unpatched one-replica reference.
+        fix: What the fix said; None when it was not asked (another release is the fix, or it raised).
+        observation: The trial with the fix.
+        targets: Symptoms that the fix should cure; empty: whatever the release shows without it.
+
+    Returns:
+        The grade and its reason.
+    """
+    if fix is not None and fix.outcome != "applied":
+        absent = fix.outcome == "absent"
+        return (Grade.ABSENT if absent else Grade.INCONCLUSIVE), fix.detail or f"the fix says: {fix.outcome}"
+    ending = observation.ending
+    if ending.kind is EndingKind.RAISED and ending.stage is Stage.FIX:
+        return Grade.BREAKS, f"the fix itself raises {ending.exception}: {ending.message}"
+    before = [s for s, v in without.items() if v.outcome is Outcome.BAD]
+    shown = [s for s in before if s in targets] if targets else before
+    if not shown:
+        return _healthy(without, patched, before, targets)
+    return _sick(patched, shown)
+
+
+def _healthy(
+    without: Verdicts, patched: Verdicts, before: Sequence[Symptom], targets: Sequence[Symptom]
+) -> tuple[Grade, str]:
+    asked = [without[s] for s in targets if s in without] or list(without.values())
+    if all(v.outcome is Outcome.SKIP for v in asked):
+        return Grade.INCONCLUSIVE, f"without the fix it cannot be told: {asked[0].reason if asked else 'not tested'}"
+    new = [s for s, v in patched.items() if v.outcome is Outcome.BAD and s not in before]
+    if new:
+        return Grade.BREAKS, f"without the fix it does not fail so, with it {new[0].value}: {patched[new[0]].reason}"
+    if all(v.outcome is Outcome.SKIP for v in patched.values()):
+        return Grade.INCONCLUSIVE, f"with the fix it cannot be told: {_first_skip(patched)}"
+    return Grade.NOT_REPRODUCED, "does not show the symptom without the fix, and not with it"
+
+
+def _sick(patched: Verdicts, shown: Sequence[Symptom]) -> tuple[Grade, str]:
+    names = ", ".join(s.value for s in shown)
+    still = [s for s in shown if patched[s].outcome is Outcome.BAD]
+    if still:
+        return Grade.NO_EFFECT, f"{still[0].value} is still there: {patched[still[0]].reason}"
+    ended = [s for s in _ENDS if s in patched and patched[s].outcome is Outcome.BAD]
+    if ended:
+        return Grade.BREAKS, f"with the fix {ended[0].value}: {patched[ended[0]].reason}"
+    left = [s for s, v in patched.items() if v.outcome is Outcome.BAD]
+    if left:
+        return Grade.MASKS, f"{names} is gone, but {'; '.join(f'{s.value}: {patched[s].reason}' for s in left)}"
+    if any(v.outcome is Outcome.SKIP for v in patched.values()):
+        return Grade.INCONCLUSIVE, f"{names} is gone, but not everything could be compared: {_first_skip(patched)}"
+    return Grade.PROVEN, f"{names} is gone and every value equals the reference on one replica"
+
+
+def _first_skip(verdicts: Verdicts) -> str:
+    return next((v.reason for v in verdicts.values() if v.outcome is Outcome.SKIP), "")
+
+
+def exit_code(grades: Sequence[Grade]) -> FixExit:
+    """The worse one: breaking a healthy release, then not right, then no cure; proven needs a proof and nothing worse."""
+    found = set(grades)
+    if Grade.BREAKS in found:
+        return FixExit.BREAKS
+    if Grade.MASKS in found:
+        return FixExit.NOT_RIGHT
+    if Grade.NO_EFFECT in found:
+        return FixExit.NO_CURE
+    return FixExit.PROVEN if Grade.PROVEN in found else FixExit.INCONCLUSIVE
+
+
+_ADVICE = {
+    Grade.PROVEN: "cures",
+    Grade.MASKS: "takes the symptom away but leaves wrong values on",
+    Grade.NO_EFFECT: "does nothing for",
+    Grade.BREAKS: "breaks",
+    Grade.ABSENT: "finds nothing to patch in",
+    Grade.NOT_REPRODUCED: "is not needed on",
+    Grade.INCONCLUSIVE: "could not be judged on",
+}
+
+
+def sentence(name: str, graded: Sequence[Graded]) -> str:
+    """Say where to use a fix and where not, in one sentence."""
+    parts = []
+    for one in Grade:
+        places = [n for n, g in enumerate(graded) if g.grade is one]
+        if places:
+            parts.append(f"{_ADVICE[one]} {', '.join(_spans(graded, places))}")
+    advice = "use it nowhere" if Grade.PROVEN not in {g.grade for g in graded} else "use it only where it cures"
+    return f"{name} {'; '.join(parts)}: {advice}." if parts else f"{name} was not tried on any release."
+
+
+def _spans(graded: Sequence[Graded], places: Sequence[int]) -> list[str]:
+    """Fold neighbouring releases into "first to last"."""
+    spans: list[list[int]] = []
+    for place in places:
+        if spans and spans[-1][-1] == place - 1:
+            spans[-1].append(place)
+        else:
+            spans.append([place])
+    names = [(graded[s[0]].version, graded[s[-1]].version) for s in spans]
+    return [first if first == last else f"{first} to {last}" for first, last in names]
+
+
+def workarounds(package: str, rows: Sequence[tuple[str, Verdicts]], targets: Sequence[Symptom]) -> list[str]:
+    """What pinning each release is worth: one sentence per stretch of releases that behave alike.
+
+    Args:
+        package: Distribution under test.
+        rows: Version and verdicts without any fix, in order.
+        targets: Symptoms that the user wants to be rid of.
+    """
+    stretches: list[tuple[str, list[str], str]] = []
+    for version, verdicts in rows:
+        told, evidence = _worth(verdicts, targets)
+        if stretches and stretches[-1][0] == told:
+            stretches[-1][1].append(version)
+        else:
+            stretches.append((told, [version], evidence))
+    return [f"pin {package} {_span(versions)}: {told}{evidence}" for told, versions, evidence in stretches]
+
+
+def _span(versions: Sequence[str]) -> str:
+    return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"
+
+
+def _worth(verdicts: Verdicts, targets: Sequence[Symptom]) -> tuple[str, str]:
+    bad = {s: v.reason for s, v in verdicts.items() if v.outcome is Outcome.BAD}
+    shown = [s for s in bad if s in targets or not targets]
+    if shown:
+        return f"no workaround, shows {', '.join(s.value for s in shown)}", f" ({bad[shown[0]]})"
+    names = ", ".join(t.value for t in targets) or "any symptom"
+    if bad:
+        evidence = "; ".join(f"{s.value}: {reason}" for s, reason in bad.items())
+        return f"does not show {names}, but is not right: {', '.join(s.value for s in bad)}", f" ({evidence})"
+    if all(v.outcome is Outcome.SKIP for v in verdicts.values()):
+        return "could not be tested", f" ({_first_skip(verdicts)})" if verdicts else ""
+    return f"does not show {names} and equals the reference on one replica", ""

@@ -1,0 +1,97 @@
+"""Where fixes come from: named modules, a user's file, one changed key of the mapping, or a patch file."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import harness
+from harness.core.errors import UsageError
+from harness.edge.process import Processes
+from harness.edge.surroundings import for_installer
+
+FOLDER = Path(harness.__file__).parent / "probe" / "fixes"
+MAPPING = FOLDER / "mapping.py"
+KEYS = ("none", "sum", "mean", "only_first_replica")
+VALUES = ("NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA")
+_APPLY_SECONDS = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fix:
+    """One fix.
+
+    Attributes:
+        name: As reported.
+        path: Module with ``apply()``, or the patch file.
+        options: Keyword arguments of ``apply()``.
+        patches_files: Whether `path` is a patch that is applied to a copy of the package's tree.
+    """
+
+    name: str
+    path: Path
+    options: Mapping[str, str] = field(default_factory=dict)
+    patches_files: bool = False
+
+    @property
+    def digest(self) -> str:
+        """Hash of what it does."""
+        return hashlib.sha256(self.path.read_bytes() + repr(sorted(self.options.items())).encode()).hexdigest()[:16]
+
+
+def known_fixes() -> dict[str, Path]:
+    """The fixes that can be called by name."""
+    modules = [path for path in sorted(FOLDER.glob("*.py")) if path.stem not in ("__init__", "mapping")]
+    return {path.stem.replace("_", "-"): path for path in modules}
+
+
+def find(name_or_path: str) -> Fix:
+    """Find a fix by name or path; raises `UsageError` with near names."""
+    known = known_fixes()
+    if name_or_path in known:
+        return Fix(name=name_or_path, path=known[name_or_path])
+    path = Path(name_or_path)
+    if path.suffix == ".py" or "/" in name_or_path:
+        if not path.is_file():
+            raise UsageError("there is no such fix file", where=name_or_path, hint="give a Python file with apply()")
+        return Fix(name=path.stem, path=path.absolute())
+    near = difflib.get_close_matches(name_or_path, known, n=2)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known fixes: {', '.join(known)}; or the path of a file"
+    raise UsageError(f"unknown fix {name_or_path!r}", where="--fix", hint=hint)
+
+
+def patch(path: Path) -> Fix:
+    """A patch file as a fix."""
+    if not path.is_file():
+        raise UsageError("there is no such patch file", where=str(path), hint="make one with git diff")
+    return Fix(name=path.name, path=path.absolute(), patches_files=True)
+
+
+def mapping_sweep() -> list[Fix]:
+    """Every change of one key of the mapping: four keys, three other values each."""
+    return [
+        Fix(name=f"{key}->{value}", path=MAPPING, options={"key": key, "value": value})
+        for key in KEYS
+        for value in VALUES
+        if key.upper() != value
+    ]
+
+
+def patched_tree(fix: Fix, package_folder: Path, scratch: Path, processes: Processes) -> str | None:
+    """Copy a package below ``scratch/patched`` and apply a patch to the copy.
+
+    The files of the environment stay as they are: hard links would carry an edit into every other one.
+
+    Returns:
+        None when it was applied, else why it was not.
+    """
+    tree = scratch / "patched"
+    shutil.copytree(package_folder, tree / package_folder.name, symlinks=True)
+    command = ["git", "apply", "-p1", f"--include={package_folder.name}/*", "--exclude=*_test.py", str(fix.path)]
+    environment = for_installer({"GIT_CEILING_DIRECTORIES": str(scratch)})
+    ended = processes.run(command, log=scratch / "patch.log", env=environment, cwd=tree, deadline_seconds=_APPLY_SECONDS)
+    return None if ended.exit_code == 0 else " ".join(ended.tail.split())[:400]
