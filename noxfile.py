@@ -21,7 +21,7 @@ FIRST = "3.5.0"  # the oldest release that the newest fixed companions take
 
 
 def published() -> list[str]:
-    """Stable Keras releases from the cached index, newest last; empty (with a warning) when there is no index at all."""
+    """Stable Keras releases from the cached index, newest last; empty, with a warning, without an index."""
     from harness.core.errors import HarnessError
     from harness.core.releases import stable_timeline
     from harness.edge.home import Home

@@ -52,15 +52,16 @@ class LazyGroup(click.Group):
         except click.UsageError as error:
             import difflib
 
-            if near := difflib.get_close_matches(args[0], COMMANDS, n=1):
-                error.message += f" Did you mean {near[0]!r}?"
-            raise
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            if not near:
+                raise
+            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
 def cli() -> None:
-    """Find the release in which a regression begins and ends, with proof.
+    r"""Find the release in which a regression begins and ends, with proof.
 
     \b
     Exit codes of bisect: 0 answered, 2 bad usage, 3 symptom in no release, 4 in every release,

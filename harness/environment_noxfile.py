@@ -21,10 +21,10 @@ RECIPE = json.loads(Path(os.environ["HARNESS_RECIPE"]).read_text(encoding="utf-8
 def repro(session: nox.Session, recipe: dict[str, str]) -> None:
     """Install one lock into an environment of its own, exactly and without resolving."""
     session.install("--no-deps", "--compile-bytecode", *recipe["flags"], "-r", recipe["requirements"])
-    site = session.run_install(
-        "python", "-I", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", silent=True, include_outer_env=False
-    )
+    program = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    printed = session.run_install("python", "-I", "-c", program, silent=True, include_outer_env=False)
+    site = printed.strip() if isinstance(printed, str) else ""
     if recipe["base"] and site:
-        (Path(site.strip()) / "_companions.pth").write_text(recipe["base"] + "\n", encoding="utf-8")
-    built = {"executable": str(Path(session.bin) / "python"), "site": (site or "").strip()}
+        (Path(site) / "_companions.pth").write_text(recipe["base"] + "\n", encoding="utf-8")
+    built = {"executable": str(Path(session.bin) / "python"), "site": site}
     Path(recipe["answer"]).write_text(json.dumps(built), encoding="utf-8")

@@ -39,7 +39,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(results(case, timeline, entries, variant, rows)),
+        releases=tuple(results(timeline, entries, variant, rows)),
         excluded=tuple(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
         transitions=tuple(found),
         conclusion=conclude(timeline, rows, policy.symptoms, found),
@@ -75,7 +75,8 @@ def row(case: Case, entries: Sequence[Entry], variant: Variant) -> Row:
     """Judge every repeat of one variant against the reference of the same repeat."""
     blocked = next((entry.untestable for entry in entries if entry.untestable is not None), None)
     runs = tuple(
-        judge(case, own, observed(entries, reference_for(variant), repeat)) for repeat, own in repeats(entries, variant).items()
+        judge(case, own, observed(entries, reference_for(variant), repeat))
+        for repeat, own in repeats(entries, variant).items()
     )
     return Row(runs=runs, blocked=None if runs else blocked)
 
@@ -99,18 +100,16 @@ def observed(entries: Sequence[Entry], variant: Variant, repeat: int = 0) -> Obs
     return repeats(entries, variant).get(repeat)
 
 
-def results(
-    case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant, rows: Sequence[Row]
-) -> list[ReleaseResult]:
+def results(timeline: Timeline, entries: Sequence[Entry], variant: Variant, rows: Sequence[Row]) -> list[ReleaseResult]:
     """Describe every release of the timeline for the report."""
     by_release = group(entries)
     return [
-        _result(case, release, by_release.get(release.version, []), variant, rows[n])
+        _result(release, by_release.get(release.version, []), variant, rows[n])
         for n, release in enumerate(timeline.releases)
     ]
 
 
-def _result(case: Case, release: Release, entries: Sequence[Entry], variant: Variant, known: Row) -> ReleaseResult:
+def _result(release: Release, entries: Sequence[Entry], variant: Variant, known: Row) -> ReleaseResult:
     verdicts = {s: v for s in Symptom if (v := known.verdict(s)) is not None}
     if known.blocked is not None:
         verdicts = {}

@@ -34,18 +34,32 @@ from harness.wiring import Workshop, setting, workshop
 @options.range_options
 @options.environment_options
 @click.option("--package", default=None, help="Distribution under test (default: the case's).")
-@click.option("--symptom", "symptoms", multiple=True, type=click.Choice([s.value for s in Symptom]),
-              help="Ask for this symptom only (repeatable; default: every symptom that is seen).")
+@click.option(
+    "--symptom",
+    "symptoms",
+    multiple=True,
+    type=click.Choice([s.value for s in Symptom]),
+    help="Ask for this symptom only (repeatable; default: every symptom that is seen).",
+)
 @click.option("--replicas", type=click.IntRange(1, 64), default=None, help="Replicas (default: the case's).")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default=None, help="Strategy (default: the case's).")
 @click.option("--jobs", type=click.IntRange(1, 64), default=options.default_jobs, help="Releases tried at once.")
 @click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Least number of runs per release.")
 @click.option("--max-trials", type=click.IntRange(2), default=None, help="Budget of runs over all releases.")
 @click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
-@click.option("--output", type=click.Path(path_type=Path, file_okay=False), default=None,
-              help="Folder of the run (default: reports/<run id>).")
-@click.option("--resume", "resumed", type=click.Path(path_type=Path, file_okay=False), default=None,
-              help="Go on with an earlier run.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Folder of the run (default: reports/<run id>).",
+)
+@click.option(
+    "--resume",
+    "resumed",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Go on with an earlier run.",
+)
 @click.option("--fresh", is_flag=True, help="Run everything anew, whatever the cache holds.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def command(case_name: str, **given: Any) -> int:
@@ -70,9 +84,7 @@ def command(case_name: str, **given: Any) -> int:
 
 def _case(case_name: str, given: dict[str, Any]) -> Case:
     case = case_files.read(case_name, package=given["package"])
-    changes = {
-        name: given[name] for name in ("replicas", "strategy", "repeats") if given[name] is not None
-    }
+    changes = {name: given[name] for name in ("replicas", "strategy", "repeats") if given[name] is not None}
     return replace(case, **changes)
 
 
@@ -161,10 +173,11 @@ def _search(
         with listener(len(header.timeline.releases), given["jobs"]) as shown:
             bisection.bisect(inquiry, shop.environments(companions), trials, journal, shown)
     except KeyboardInterrupt:
-        click.echo(f"\nharness: interrupted; {len(journal.entries())} finished trials are kept. Resume with:\n  {resume}", err=True)
+        click.echo(
+            f"\nharness: interrupted; {len(journal.entries())} finished trials are kept. Resume with:\n  {resume}",
+            err=True,
+        )
         raise SystemExit(int(ExitCode.INTERRUPTED)) from None
     except SurroundingsError as error:
         error.hint = f"{error.hint or 'mend it'}; then resume with: {resume}"
         raise
-
-

@@ -38,8 +38,8 @@ def environment_options(function: F) -> F:
     """``--with``, ``--companions``, ``--python``."""
     for option in (
         click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
-        click.option("--companions", "mode", type=click.Choice([m.value for m in Mode]), default="fixed", show_default=True,
-                     help="Hold the companions fixed, or take those of each release's day."),
+        click.option("--companions", "mode", type=click.Choice([m.value for m in Mode]), default="fixed",
+                     show_default=True, help="Hold the companions fixed, or take those of each release's day."),
         click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
     ):  # fmt: skip
         function = option(function)

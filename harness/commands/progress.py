@@ -50,7 +50,9 @@ class _Shown:
         estimate = sum(self._took) / len(self._took) * left / self._jobs
         rest = f"{left} releases left, about {estimate:.0f} s" if left else "confirming edges"
         self._progress.console.print(
-            f"  {event.release:<10} [{style}]{event.kind:<4}[/]", escape(clean(event.detail, 100)), f"({seconds:.1f} s; {rest})",
+            f"  {event.release:<10} [{style}]{event.kind:<4}[/]",
+            escape(clean(event.detail, 100)),
+            f"({seconds:.1f} s; {rest})",
             highlight=False, markup=True, soft_wrap=True,
         )  # fmt: skip
         self._progress.update(self._task, completed=(self._progress.tasks[self._task].total or 0) - left)
@@ -60,6 +62,12 @@ class _Shown:
 def listener(releases: int, jobs: int) -> Iterator[Listener]:
     """Show progress while the block runs."""
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), MofNCompleteColumn(), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    columns = (
+        SpinnerColumn(),
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield _Shown(progress, progress.add_task("starting", total=releases), jobs)

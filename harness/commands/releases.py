@@ -56,5 +56,3 @@ def _row(release: Release, left_out: str | None, interpreters: list[Interpreter]
         "yanked": None if release.yanked is None else release.yanked or "yes",
         "usable": f"left out: {left_out}" if left_out else usable,
     }
-
-

@@ -16,7 +16,7 @@ from harness.reporting import files, terminal_report
 @click.argument("run", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def command(run: Path, *, as_json: bool) -> int:
-    """Write the reports of RUN (a folder under reports/) again from its journal; the same journal gives the same bytes."""
+    """Write the reports of RUN (a folder under reports/) again from its journal: the same journal, the same bytes."""
     header, entries = journal.read(run)
     finding = ledger.compose(header, entries)
     files.write_all(finding, run)

@@ -74,12 +74,17 @@ def facts(seen: Observation) -> dict[str, str]:
     for name, series in seen.steps.items():
         step = max(1, len(series) // SERIES_POINTS)
         shown[f"{name} by step"] = " ".join(number(value) for value in series[::step])
-    for title, place in (("first non-finite metric", seen.first_nonfinite_metric), ("first non-finite weight", seen.first_nonfinite_weight)):
+    for title, place in (
+        ("first non-finite metric", seen.first_nonfinite_metric),
+        ("first non-finite weight", seen.first_nonfinite_weight),
+    ):
         if place:
             shown[title] = f"{clean(place.name)} at step {place.step} ({number(place.value)})"
     if seen.weights:
         state = "finite" if seen.weights.finite else "not finite"
-        shown["weights"] = f"{seen.weights.count} values, {state}, copies differ by {number(seen.weights.replica_spread)}"
+        shown["weights"] = (
+            f"{seen.weights.count} values, {state}, copies differ by {number(seen.weights.replica_spread)}"
+        )
         values = [f"{clean(n, 60)} {number(v[0])}" for n, v in (seen.weights.values or {}).items() if len(v) == 1]
         shown |= {"single weights": ", ".join(values)} if values else {}
     shown["optimizer steps"] = "" if seen.iterations is None else str(seen.iterations)

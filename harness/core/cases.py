@@ -160,7 +160,12 @@ class Case:
 def import_name(package: str) -> str:
     """Module that a distribution installs; nightly builds install over their stable sibling."""
     name = canonicalize_name(package)
-    known = {"keras-nightly": "keras", "tf-nightly": "tensorflow", "tensorflow-cpu": "tensorflow", "tf-keras": "tf_keras"}
+    known = {
+        "keras-nightly": "keras",
+        "tf-nightly": "tensorflow",
+        "tensorflow-cpu": "tensorflow",
+        "tf-keras": "tf_keras",
+    }
     return known.get(name, name.replace("-", "_"))
 
 
@@ -190,9 +195,7 @@ def metadata_text(text: str, *, where: str) -> str | None:
     return None
 
 
-def build_case(
-    *, name: str, path: str, text: str, metadata: Mapping[str, Any], defines_model: bool
-) -> Case:
+def build_case(*, name: str, path: str, text: str, metadata: Mapping[str, Any], defines_model: bool) -> Case:
     """Check the metadata of one case and build it.
 
     Args:
@@ -219,12 +222,16 @@ def build_case(
     package = read.setdefault("package", "keras")
     dependencies = _requirements(path, "dependencies", metadata.get("dependencies", []))
     if "companions" not in read:
-        own = {canonicalize_name(package)} | {canonicalize_name(Requirement(t).name) for t in read.get("data_packages", ())}
+        own = {canonicalize_name(package)} | {
+            canonicalize_name(Requirement(t).name) for t in read.get("data_packages", ())
+        }
         read["companions"] = tuple(d for d in dependencies if canonicalize_name(Requirement(d).name) not in own)
     level = read.setdefault("level", Level.MODEL if defines_model else Level.SCRIPT)
     if level is Level.MODEL and not defines_model:
         raise UsageError(
-            "level = 'model' needs the functions model() and data()", where=path, hint="define both, or use level = 'script'"
+            "level = 'model' needs the functions model() and data()",
+            where=path,
+            hint="define both, or use level = 'script'",
         )
     return Case(name=name, path=path, text=text, **read)
 
@@ -362,7 +369,12 @@ def _claims(path: str, key: str, value: object) -> tuple[Claim, ...]:
 
 
 def _fields(
-    path: str, key: str, table: object, readers: Mapping[str, Callable[[str, str, Any], Any]], *, required: tuple[str, ...]
+    path: str,
+    key: str,
+    table: object,
+    readers: Mapping[str, Callable[[str, str, Any], Any]],
+    *,
+    required: tuple[str, ...],
 ) -> dict[str, Any]:
     if not isinstance(table, Mapping) or not set(required) <= set(table) <= set(readers):
         raise _bad(path, key, f"a table with {', '.join(required)} and no other keys than {', '.join(readers)}", table)

@@ -150,9 +150,7 @@ def stable_timeline(
     lower = usable[0] if first is None else _find(published, first, "--from", package)
     upper = usable[-1] if last == "latest" else _find(published, last, "--to", package)
     if lower.parsed > upper.parsed:
-        raise UsageError(
-            f"--from {lower.version} comes after --to {upper.version}", hint="swap the two versions"
-        )
+        raise UsageError(f"--from {lower.version} comes after --to {upper.version}", hint="swap the two versions")
     inside = [r for r in published if lower.parsed <= r.parsed <= upper.parsed]
     asked = {lower.version, upper.version}
     kept = [r for r in inside if r.version in asked or _left_out(r) is None]

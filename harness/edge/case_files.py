@@ -54,7 +54,8 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
         raise UsageError(
             "the case has no inline metadata",
             where=str(path),
-            hint="say what is under test with --package (and --with tensorflow), or put this at its top:\n" + EXAMPLE_BLOCK,
+            hint="say what is under test with --package (and --with tensorflow), or put this at its top:\n"
+            + EXAMPLE_BLOCK,
         )
     metadata = _toml(block, path) if block is not None else {}
     if block is not None and package is None and "harness" not in metadata.get("tool", {}):
@@ -99,7 +100,9 @@ def _locate(name_or_path: str) -> Path:
 def _text(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_CASE:
-            raise UsageError("the case file is too large", where=str(path), hint=f"a case has at most {LARGEST_CASE} bytes")
+            raise UsageError(
+                "the case file is too large", where=str(path), hint=f"a case has at most {LARGEST_CASE} bytes"
+            )
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the case cannot be read: {error.strerror}", where=str(path)) from error
@@ -109,11 +112,12 @@ def _text(path: Path) -> str:
 
 def _toml(block: str, path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(block)
+        table: dict[str, Any] = tomllib.loads(block)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(
             f"the metadata is not TOML: {error}", where=str(path), hint="correct the '# /// script' block at the top"
         ) from error
+    return table
 
 
 def _defines_model(text: str, path: Path) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,9 +31,13 @@ class _Schema(GenerateJsonSchema):
         return {"anyOf": [super().float_schema(schema), {"enum": list(NONFINITE)}]}
 
 
-@lru_cache(maxsize=64)
-def _adapter(kind: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+_ADAPTERS: dict[object, TypeAdapter[Any]] = {}  # building one costs milliseconds
+
+
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def to_json(kind: type[T], value: T) -> Any:

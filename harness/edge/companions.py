@@ -107,7 +107,9 @@ def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_pa
         requirement = Requirement(text)
         if canonicalize_name(requirement.name) == under_test:
             raise UsageError(
-                f"{requirement.name} is the package under test", where="--with", hint="choose its versions with --from and --to"
+                f"{requirement.name} is the package under test",
+                where="--with",
+                hint="choose its versions with --from and --to",
             )
         chosen[canonicalize_name(requirement.name)] = [_localized(requirement)]
     named = {name for name in chosen if name.startswith(f"{FRAMEWORK}-")}
@@ -246,8 +248,8 @@ class Planner:
         pythons = ", ".join(interpreter.minor for interpreter, _ in tried)
         seam = self._seam(tried[0][0], timeline, wanted)
         hint = (
-            f"the seam lies between {seam[0]} and {seam[1]}: ask for one side of it (--to {seam[0]} or --from {seam[1]}), "
-            "or let companions follow the releases with --companions as-of"
+            f"the seam lies between {seam[0]} and {seam[1]}: ask for one side of it "
+            f"(--to {seam[0]} or --from {seam[1]}), or let companions follow the releases with --companions as-of"
             if seam
             else f"change --with, or install a Python for which wheels exist (tried {pythons}; most TensorFlow "
             "releases have wheels for 3.11: `uv python install 3.11`)"

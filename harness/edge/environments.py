@@ -139,7 +139,10 @@ class NoxEnvironments:
             raise _build_failure(ended, folder)
         built = json.loads(answer.read_text(encoding="utf-8"))
         layer = Layer(
-            key=key, executable=built["executable"], site=built["site"], fingerprint=sealing.fingerprint(Path(built["site"]))
+            key=key,
+            executable=built["executable"],
+            site=built["site"],
+            fingerprint=sealing.fingerprint(Path(built["site"])),
         )
         codec.write_whole(folder / SEAL, codec.dumps(Layer, layer))
         return layer
@@ -178,10 +181,10 @@ def _build_failure(ended: Ended, folder: Path) -> Untestable | SurroundingsError
     tail = " ".join(line.strip() for line in ended.tail.splitlines() if line.strip())[-700:]
     if "No space left" in tail:
         return SurroundingsError("the disk is full", where=str(folder), hint="free some space and resume")
-    if ended.timed_out or any(word in tail for word in ("error sending request", "dns error", "timed out", "Failed to fetch")):
+    if ended.timed_out or any(
+        word in tail for word in ("error sending request", "dns error", "timed out", "Failed to fetch")
+    ):
         return SurroundingsError(
             "the package index did not answer while installing", where=str(ended.log), hint="run the same command again"
         )
     return Untestable(f"cannot be installed: {tail}")
-
-

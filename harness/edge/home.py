@@ -52,9 +52,21 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise SurroundingsError("the disk is full", where=str(error.filename or path), hint="free some space and resume") from error
-        if error.errno in (errno.ENOENT, errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTDIR, errno.EEXIST, errno.EIO):
-            raise SurroundingsError(f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint) from error
+            raise SurroundingsError(
+                "the disk is full", where=str(error.filename or path), hint="free some space and resume"
+            ) from error
+        if error.errno in (
+            errno.ENOENT,
+            errno.EACCES,
+            errno.EROFS,
+            errno.EPERM,
+            errno.ENOTDIR,
+            errno.EEXIST,
+            errno.EIO,
+        ):
+            raise SurroundingsError(
+                f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint
+            ) from error
         raise
 
 
@@ -69,6 +81,8 @@ def output_folder(path: Path) -> Path:
         if error.errno == errno.ENOSPC:
             raise SurroundingsError("the disk is full", where=str(path), hint="free some space") from error
         raise UsageError(
-            f"the output folder cannot be written: {error.strerror}", where=str(path), hint="give another one with --output"
+            f"the output folder cannot be written: {error.strerror}",
+            where=str(path),
+            hint="give another one with --output",
         ) from error
     return path

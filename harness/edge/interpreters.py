@@ -110,7 +110,9 @@ def _read_list(text: str) -> list[Interpreter]:
     return [
         Interpreter(version=row["version"], path=row["path"])
         for row in rows
-        if row.get("implementation") == "cpython" and row.get("variant", "default") == "default" and _final(row["version"])
+        if row.get("implementation") == "cpython"
+        and row.get("variant", "default") == "default"
+        and _final(row["version"])
     ]
 
 

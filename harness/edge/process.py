@@ -73,9 +73,7 @@ class Processes:
             self._end(process)
             with self._guard:
                 self._live.discard(process)
-        return Ended(
-            exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log
-        )
+        return Ended(exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log)
 
     def end_all(self) -> None:
         """End every live process and refuse to start new ones."""

@@ -13,7 +13,18 @@ from pathlib import Path
 from harness.core.errors import Untestable
 
 # Files that many distributions ship by mistake or by convention, and that decide nothing.
-HARMLESS = ("bin/", "../../../bin/", "share/", "../../../share/", "tests/", "test/", "docs/", "examples/", "LICENSE", "README")
+HARMLESS = (
+    "bin/",
+    "../../../bin/",
+    "share/",
+    "../../../share/",
+    "tests/",
+    "test/",
+    "docs/",
+    "examples/",
+    "LICENSE",
+    "README",
+)
 
 
 def check(site_folders: Iterable[Path]) -> None:

@@ -117,9 +117,9 @@ class ProbeTrials:
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             log = self._start(environment, scratch, described)
-            self._check_imports(environment, case, results, trials[0].release, log, bool(request["imports"]))
+            self._check_imports(case, results, trials[0].release, log, bool(request["imports"]))
             if needs_canary:
-                _check_canary(results, case)
+                _check_canary(results)
                 sealed.touch()
             return [_read(results / f"{one['id']}.json", log) for one in described]
 
@@ -157,9 +157,7 @@ class ProbeTrials:
             raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
         return found[0]
 
-    def _check_imports(
-        self, environment: Environment, case: Case, results: Path, release: str, log: str, imports: bool
-    ) -> None:
+    def _check_imports(self, case: Case, results: Path, release: str, log: str, imports: bool) -> None:
         """Hold what was really imported against what the environment is for."""
         if not imports:
             return
@@ -206,9 +204,7 @@ class ProbeTrials:
             observation = codec.loads(Observation, self._file(environment, case, trial).read_bytes())
         except (OSError, codec.Malformed):
             return None
-        return FinishedTrial(
-            trial=trial, observation=observation, seconds=time.monotonic() - started, cached=True
-        )
+        return FinishedTrial(trial=trial, observation=observation, seconds=time.monotonic() - started, cached=True)
 
     def _keep(self, environment: Environment, case: Case, trial: Trial, observation: Observation) -> FinishedTrial:
         """Cache what tells something about the release; a refusal or a kill by the machine is tried again next time."""
@@ -230,7 +226,7 @@ def _imports(case: Case) -> list[str]:
     return [*names, *([case.import_name] if case.import_name not in names else [])]
 
 
-def _check_canary(results: Path, case: Case) -> None:
+def _check_canary(results: Path) -> None:
     canary = _read(results / "canary.json", "the canary left no result")
     if canary.ending.kind is not EndingKind.FINISHED:
         told = canary.ending.message or canary.output.strip()[-300:]
@@ -242,18 +238,24 @@ def _read(path: Path, log: str) -> Observation:
         return codec.loads(Observation, path.read_bytes())
     except (OSError, codec.Malformed) as error:
         raise SurroundingsError(
-            "the probe ended without a result", where=_last_line(log), hint="memory may have run out; run the same command again"
+            "the probe ended without a result",
+            where=_last_line(log),
+            hint="memory may have run out; run the same command again",
         ) from error
 
 
 def _same_version(seen: str, release: str) -> bool:
-    """Whether the imported version is the release's; commits and modules without a version cannot be held against it."""
+    """Whether the imported version is the release's; commits and modules without a version are not held to it."""
     try:
         wanted = Version(release)
     except InvalidVersion:
         return True
     try:
-        return seen == "unknown" or Version(seen) == wanted or Version(seen).release == wanted.release and wanted.is_devrelease
+        return (
+            seen == "unknown"
+            or Version(seen) == wanted
+            or (Version(seen).release == wanted.release and wanted.is_devrelease)
+        )
     except InvalidVersion:
         return True
 

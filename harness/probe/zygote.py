@@ -102,16 +102,13 @@ def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, A
     results.write(path, result)
 
 
-def _wait(
-    pid: int, reader: int, deadline: float, memory_bytes: int | None
-) -> tuple[int, str, dict[str, Any] | None]:
+def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> tuple[int, str, dict[str, Any] | None]:
     """Wait for the child; return (status, tail of its output, why we ended it if we did)."""
     head, tail = b"", b""
     verdict: dict[str, Any] | None = None
     open_pipe = True
     while True:
-        ready = select.select([reader], [], [], 0.02)[0] if open_pipe else time.sleep(0.02)
-        if ready:
+        if select.select([reader] if open_pipe else [], [], [], 0.02)[0]:
             chunk = os.read(reader, 65_536)
             open_pipe = bool(chunk)
             head = head or chunk[: OUTPUT_LIMIT // 4]

@@ -35,7 +35,9 @@ def number(value: float) -> str:
 
 def key_numbers(numbers: Mapping[str, float], limit: int = 2) -> str:
     """The first few final metrics in one cell."""
-    shown = [f"{clean(name, 40)} {number(value)}" for name, value in numbers.items() if not name.startswith("evaluate.")]
+    shown = [
+        f"{clean(name, 40)} {number(value)}" for name, value in numbers.items() if not name.startswith("evaluate.")
+    ]
     return ", ".join(shown[:limit])
 
 
