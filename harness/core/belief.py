@@ -17,6 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from operator import mul
 
 from harness.core.board import Board, Tally
@@ -52,7 +53,7 @@ NEGLIGIBLE = 1e-5
 """Hypotheses with a smaller share are left out of the mixture, to save their backward pass."""
 
 _TINY = 1e-200
-"""Floor of a likelihood: hundreds of runs that contradict a hypothesis refute it without a division by zero."""
+"""Floor of a likelihood: hundreds of runs that contradict a hypothesis refute it without dividing by zero."""
 
 _WEIGHTS = (ALWAYS_WEIGHT, *(((1 - ALWAYS_WEIGHT) / (len(RATES) - 1),) * (len(RATES) - 1)))
 
@@ -103,7 +104,7 @@ class Belief:
     def edges(self) -> list[Edge]:
         """Neighbouring places in differing states."""
         found = []
-        for i, (before, after) in enumerate(zip(self.places, self.places[1:], strict=False)):
+        for i, (before, after) in enumerate(pairwise(self.places)):
             was, now = self.bad[i] >= 0.5, self.bad[i + 1] >= 0.5
             if was is not now:
                 sure = self.begins[i] if now else self.ends[i]
@@ -159,20 +160,28 @@ def _weigh(known: _Known) -> tuple[_Column, _Column, _Column]:
     top = max(scores)
     shares = [math.exp(score - top) for score in scores]
     least = NEGLIGIBLE * sum(shares)
-    kept = [(share, chain.smooth()) for share, (chain, _) in zip(shares, chains, strict=True) if share >= least]
+    kept = [
+        (share, chain.smooth()) for share, (chain, _) in zip(shares, chains, strict=True) if share >= least
+    ]
     total = sum(share for share, _ in kept)
     weights = [share / total for share, _ in kept]
 
     def mixed(series: Sequence[Series]) -> _Column:
         return tuple([sum(map(mul, weights, column)) for column in zip(*series, strict=True)])
 
-    return mixed([s.bad for _, s in kept]), mixed([s.begins for _, s in kept]), mixed([s.ends for _, s in kept])
+    return (
+        mixed([s.bad for _, s in kept]),
+        mixed([s.begins for _, s in kept]),
+        mixed([s.ends for _, s in kept]),
+    )
 
 
 def _hypotheses(known: _Known) -> list[tuple[SharedRate | OwnRates, float]]:
     """One chain per shared rate, and the one in which each range has its own; with their prior weights."""
-    changes = [_change(later[0] - earlier[0]) for earlier, later in zip(known, known[1:], strict=False)]
-    table = {tally: [_likelihood(tally, r) for r in (FALSE_FAILURE, *RATES)] for tally in {t for _, t in known}}
+    changes = [_change(later - earlier) for (earlier, _), (later, _) in pairwise(known)]
+    table = {
+        tally: [_likelihood(tally, r) for r in (FALSE_FAILURE, *RATES)] for tally in {t for _, t in known}
+    }
     rows = [table[tally] for _, tally in known]
     good, *bads = zip(*rows, strict=True)
     chains: list[tuple[SharedRate | OwnRates, float]] = [

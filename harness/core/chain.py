@@ -1,10 +1,10 @@
 """Forward-backward along a chain of releases that are good or bad: the arithmetic of `harness.core.belief`.
 
-As in Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), section III, with his scaling: exact, and
-linear in the number of steps. State 0 is good; the others are bad, each with its own failure rate.
+As in Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), section III, with his scaling:
+exact, and linear in the number of steps. State 0 is good; the others are bad, each with its own failure rate.
 
-The chain with one bad state is written out in scalars: it is run for every rate after every trial, and lists of two
-made it five times slower (2,000 releases must stay below a second).
+The chain with one bad state is written out in scalars: it is run for every rate after every trial, and lists
+of two made it five times slower (2,000 releases must stay below a second).
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ Series = Sequence[float]
 
 @dataclass(frozen=True, kw_only=True)
 class Smoothed:
-    """Probabilities given all runs: bad at each place; good here and bad at the next; bad here and good at the next."""
+    """Probabilities given all runs.
+
+    Attributes:
+        bad: Bad at each place.
+        begins: Good at each place but the last, and bad at the next.
+        ends: Bad at each place but the last, and good at the next.
+    """
 
     bad: list[float]
     begins: list[float]
@@ -77,9 +83,19 @@ class OwnRates:
     """
 
     def __init__(
-        self, likelihoods: Sequence[Series], weights: Series, changes: Series, starts_bad: float, rate_only: float
+        self,
+        likelihoods: Sequence[Series],
+        weights: Series,
+        changes: Series,
+        starts_bad: float,
+        rate_only: float,
     ) -> None:
-        self._likelihoods, self._weights, self._changes, self._rate_only = likelihoods, weights, changes, rate_only
+        self._likelihoods, self._weights, self._changes, self._rate_only = (
+            likelihoods,
+            weights,
+            changes,
+            rate_only,
+        )
         state = [1 - starts_bad, *[starts_bad * w for w in weights]]
         self._states: list[list[float]] = []
         self._scales: list[float] = []

@@ -5,8 +5,9 @@
     fill           A . x . A . . . . A      ends agree: an island of bad releases may hide between them
     confirm        . . A|B . . . A|B . .    both sides of every edge, and what is in doubt, by fresh trials
 
-Where everything can be run, it is run before anything is confirmed: the further runs tell of the edges too. Where the
-budget or `Policy.max_gap` forbids that, certainty comes before breadth: edges are confirmed first, then gaps filled.
+Where everything can be run, it is run before anything is confirmed: the further runs tell of the edges too.
+Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: edges are confirmed first,
+then gaps are filled.
 """
 
 from __future__ import annotations
@@ -21,14 +22,25 @@ from harness.core.belief import Belief, Edge, believe, edges
 from harness.core.board import Board, Row, seen_symptoms
 from harness.core.cases import Symptom
 
-__all__ = ["MOST_RUNS", "Board", "Edge", "Policy", "Probe", "Row", "Why", "edges", "next_probes", "seen_symptoms"]
+__all__ = [
+    "MOST_RUNS",
+    "Board",
+    "Edge",
+    "Policy",
+    "Probe",
+    "Row",
+    "Why",
+    "edges",
+    "next_probes",
+    "seen_symptoms",
+]
 
 MOST_RUNS = 40
-"""Most runs of one release that doubt alone can ask for. A symptom that shows in one run of ten passes 40 times in a
-row with probability 0.015; beyond that the doubt is reported, not fought."""
+"""Most runs of one release that doubt alone can ask for. A symptom that shows in one run of ten passes 40 times
+in a row with probability 0.015; beyond that the doubt is reported, not fought."""
 
 SCAN = 32
-"""So many evenly spread releases, all of them broken, make a long timeline untestable when nothing is to be filled."""
+"""So many evenly spread releases, all of them broken, make a long timeline untestable when nothing is filled."""
 
 
 class Why(str, Enum):
@@ -59,8 +71,8 @@ class Policy:
         confirmations: Least number of runs on each side of an edge.
         max_trials: Budget of runs over all releases; None: no limit.
         confidence: Probability with which an edge must lie where it is said to lie.
-        max_gap: Longest stretch of releases that may stay unrun where both neighbours agree. 0: none, every release is
-            run; None: any, gaps between agreeing releases are not filled at all (long nightly timelines).
+        max_gap: Longest stretch of releases that may stay unrun where both neighbours agree. 0: none, every
+            release is run; None: any, gaps between agreeing releases are not filled (long nightly timelines).
     """
 
     symptoms: tuple[Symptom, ...] = ()
@@ -71,7 +83,9 @@ class Policy:
     max_gap: int | None = 0
 
 
-def next_probes(board: Board, policy: Policy, *, wanted: int = 1, pending: Collection[int] = ()) -> list[Probe]:
+def next_probes(
+    board: Board, policy: Policy, *, wanted: int = 1, pending: Collection[int] = ()
+) -> list[Probe]:
     """Choose up to `wanted` releases to run now; an empty list with nothing pending ends the search.
 
     Args:
@@ -134,8 +148,8 @@ class _Search:
     def _ends(self) -> Iterator[tuple[int, Why]]:
         """The outermost releases that can be tested.
 
-        Broken ends lie together (old releases that nothing installs any more), so strides double until a release can
-        be tested, and the border of the broken area is then found by halving.
+        Broken ends lie together (old releases that nothing installs any more), so strides double until a
+        release can be tested, and the border of the broken area is then found by halving.
 
             x x . x . . . x . . . . . . . A      strides 1, 2, 4, 8
             x x . x . . . x . x x A . . . A      back to the border
@@ -153,7 +167,9 @@ class _Search:
         reached = next((k for k, i in enumerate(order) if self.board[i].runs or i in self.pending), None)
         if reached is None:
             strides = (2**k - 1 for k in range(len(order).bit_length()))
-            return next((order[k] for k in strides if k < len(order) and not self.board[order[k]].tried), None)
+            return next(
+                (order[k] for k in strides if k < len(order) and not self.board[order[k]].tried), None
+            )
         if order[reached] in self.pending:
             return None
         broken = max((k for k in range(reached) if self.board[order[k]].blocked is not None), default=-1)
@@ -163,7 +179,7 @@ class _Search:
         return next(iter(_middles(inside)), None)
 
     def _splits(self) -> Iterator[tuple[int, Why]]:
-        """The middle of every gap whose ends differ, the largest first; then further places in the same gaps."""
+        """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
         if not self.open:
             return
         gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
@@ -179,8 +195,8 @@ class _Search:
     def _differing(self) -> Iterator[tuple[int, int]]:
         """Neighbouring tested releases that differ in a symptom.
 
-        Where everything is run in the end only the order is at stake, and a look at each release alone is enough;
-        else a flaky symptom must not send the search into every gap, so the neighbours are weighed too.
+        Where everything is run in the end, only the order is at stake and a look at each release alone is
+        enough; else a flaky symptom must not send the search into every gap, so neighbours are weighed too.
         """
         for symptom in self.symptoms:
             if self.policy.max_gap == 0 and self.policy.max_trials is None:
@@ -204,7 +220,9 @@ class _Search:
         for belief in self.beliefs:
             closed = [edge for edge in belief.edges if not self._unsettled(edge)]
             for index in [i for edge in closed for i in (edge.before, edge.after)]:
-                if self.board[index].tally(belief.symptom).runs < self.policy.confirmations and self._short(index):
+                if self.board[index].tally(belief.symptom).runs < self.policy.confirmations and self._short(
+                    index
+                ):
                     yield index, Why.CONFIRM
             for index in self._worth_repeating(belief, closed):
                 doubtful[index] = max(doubtful.get(index, 0.0), belief.doubts[index])
@@ -221,7 +239,7 @@ class _Search:
         return self._may_run(index) and len(self.board[index].runs) < most
 
     def _worth_repeating(self, belief: Belief, closed: Sequence[Edge]) -> Iterator[int]:
-        """Sides of edges that are not sure enough, and releases in doubt whose own runs contradict their state."""
+        """Sides of edges that are not sure enough, and releases in doubt that contradict themselves."""
         doubts, states, allowed = belief.doubts, belief.states, 1 - self.policy.confidence
         for edge in closed:
             if edge.confidence < self.policy.confidence:
