@@ -224,9 +224,9 @@ class _Search:
                     index
                 ):
                     yield index, Why.CONFIRM
-            for index in self._worth_repeating(belief, closed):
-                doubtful[index] = max(doubtful.get(index, 0.0), belief.doubts[index])
-        for index in sorted(doubtful, key=lambda i: (-doubtful[i], len(self.board[i].runs), i)):
+            for index, doubt in self._worth_repeating(belief, closed):
+                doubtful[index] = max(doubtful.get(index, 0.0), doubt)
+        for index in sorted(doubtful, key=lambda i: (len(self.board[i].runs), -doubtful[i], i)):
             if self._short(index):
                 yield index, Why.CONFIRM
 
@@ -238,17 +238,22 @@ class _Search:
         most = max(MOST_RUNS, self.policy.repeats, self.policy.confirmations)
         return self._may_run(index) and len(self.board[index].runs) < most
 
-    def _worth_repeating(self, belief: Belief, closed: Sequence[Edge]) -> Iterator[int]:
-        """Sides of edges that are not sure enough, and releases in doubt that contradict themselves."""
-        doubts, states, allowed = belief.doubts, belief.states, 1 - self.policy.confidence
+    def _worth_repeating(self, belief: Belief, closed: Sequence[Edge]) -> Iterator[tuple[int, float]]:
+        """Both sides of edges that are not sure enough, and releases whose own runs contradict their state.
+
+        The bad side tells how often the symptom shows, hence how much a pass on the good side is worth: two
+        fresh failures can save ten passes. A release whose runs all contradict its state is run again however
+        sure the state is: a history that changes at every release looks like a flake until releases repeat.
+        """
+        allowed = 1 - self.policy.confidence
         for edge in closed:
-            if edge.confidence < self.policy.confidence:
-                yield from (i for i in (edge.before, edge.after) if doubts[i] > allowed / 2)
-        for index, doubt in doubts.items():
-            if doubt > allowed:
-                tally = self.board[index].tally(belief.symptom)
-                if tally.good if states[index] else tally.bad:
-                    yield index
+            if 1 - edge.confidence > allowed:
+                yield from ((index, 1 - edge.confidence) for index in (edge.before, edge.after))
+        for index, doubt in belief.doubts.items():
+            tally = self.board[index].tally(belief.symptom)
+            against, agreeing = tally if not belief.states[index] else (tally.good, tally.bad)
+            if against and (doubt > allowed or not agreeing):
+                yield index, doubt
 
 
 def _middles(places: Sequence[int], limit: int = 0) -> Iterator[int]:
