@@ -170,13 +170,12 @@ class _Search:
             return next(
                 (order[k] for k in strides if k < len(order) and not self.board[order[k]].tried), None
             )
+        broken = max((k for k in range(reached) if self.board[order[k]].blocked is not None), default=-1)
+        if broken < 0:
+            return order[0] if reached else None
         if order[reached] in self.pending:
             return None
-        broken = max((k for k in range(reached) if self.board[order[k]].blocked is not None), default=-1)
-        inside = sorted(order[k] for k in range(broken + 1, reached))
-        if broken < 0:
-            return order[0] if inside else None
-        return next(iter(_middles(inside)), None)
+        return next(_middles(sorted(order[k] for k in range(broken + 1, reached))), None)
 
     def _splits(self) -> Iterator[tuple[int, Why]]:
         """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
@@ -212,27 +211,34 @@ class _Search:
             yield from ((index, Why.FILL) for index in _middles(self.open, self.policy.max_gap))
 
     def _confirmations(self) -> Iterator[tuple[int, Why]]:
-        """Sides of edges that are short of runs, then whatever is in doubt, the most doubtful first.
+        """Sides of edges that are short of runs, and whatever is in doubt.
 
+        What was run least comes first, and there what failed: a second failure says more than a second pass.
         An edge whose gap can still be split waits: its sides may move.
         """
         doubtful: dict[int, float] = {}
         for belief in self.beliefs:
             closed = [edge for edge in belief.edges if not self._unsettled(edge)]
-            for index in [i for edge in closed for i in (edge.before, edge.after)]:
-                if self.board[index].tally(belief.symptom).runs < self.policy.confirmations and self._short(
-                    index
-                ):
-                    yield index, Why.CONFIRM
-            for index, doubt in self._worth_repeating(belief, closed):
+            short = [
+                (index, 1.0)
+                for edge in closed
+                for index in (edge.before, edge.after)
+                if self.board[index].tally(belief.symptom).runs < self.policy.confirmations
+            ]
+            for index, doubt in [*short, *self._worth_repeating(belief, closed)]:
                 doubtful[index] = max(doubtful.get(index, 0.0), doubt)
-        for index in sorted(doubtful, key=lambda i: (len(self.board[i].runs), -doubtful[i], i)):
-            if self._short(index):
-                yield index, Why.CONFIRM
+        order = sorted(
+            doubtful, key=lambda i: (len(self.board[i].runs), not self._failed(i), -doubtful[i], i)
+        )
+        yield from ((index, Why.CONFIRM) for index in order if self._short(index))
 
     def _unsettled(self, edge: Edge) -> bool:
         inside = range(edge.before + 1, edge.after)
         return any(i in self.pending or not self.board[i].tried for i in inside)
+
+    def _failed(self, index: int) -> bool:
+        """Whether any run was bad."""
+        return any(tally.bad for tally in self.board[index].tallies.values())
 
     def _short(self, index: int) -> bool:
         most = max(MOST_RUNS, self.policy.repeats, self.policy.confirmations)
@@ -252,7 +258,7 @@ class _Search:
         for index, doubt in belief.doubts.items():
             tally = self.board[index].tally(belief.symptom)
             against, agreeing = tally if not belief.states[index] else (tally.good, tally.bad)
-            if against and (doubt > allowed or not agreeing):
+            if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
                 yield index, doubt
 
 

@@ -76,7 +76,9 @@ def record(board: list[Row], index: int, shown: Verdicts | str) -> None:
     board[index] = Row(blocked=shown) if isinstance(shown, str) else Row(runs=(*board[index].runs, shown))
 
 
-def script(letters: str, *, rate: float = 1.0, seed: int = 0, accidents: Sequence[tuple[int, int]] = ()) -> Run:
+def script(
+    letters: str, *, rate: float = 1.0, seed: int = 0, accidents: Sequence[tuple[int, int]] = ()
+) -> Run:
     """Read a history; `accidents` are (index, repeat) of good releases at which NaN shows all the same."""
     rng = random.Random(seed)
 
