@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness import crew, ledger
+from harness.core.board import Row
 from harness.core.cases import Case, Level
 from harness.core.observations import Variant
 from harness.core.releases import Timeline
-from harness.core.search import Policy, Probe, Row, next_probes
+from harness.core.search import Policy, Probe, next_probes
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from harness.core.belief import settle
+from harness.core.board import Row
 from harness.core.cases import Case, Symptom
 from harness.core.findings import (
     Finding,
     ReleaseResult,
     RunHeader,
     TrialRecord,
-    Untested,
     conclude,
-    transitions,
 )
 from harness.core.observations import Observation, Variant
 from harness.core.releases import Release, Timeline
-from harness.core.search import Row
+from harness.core.transitions import Untested, signature_changes, transitions
 from harness.core.verdicts import Outcome, Verdict, Verdicts, judge
 from harness.seams import Entry
 
@@ -33,7 +33,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = Variant(replicas=header.question.replicas, strategy=header.question.strategy)
     rows = board(case, timeline, entries, variant)
-    found = transitions(timeline, rows, policy.symptoms, policy.confirmations)
+    found = transitions(timeline, rows, policy.symptoms, policy.confirmations, policy.confidence)
     return Finding(
         title=case.title,
         origin=case.origin,
@@ -42,6 +42,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         releases=tuple(results(timeline, entries, variant, rows)),
         excluded=tuple(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
         transitions=tuple(found),
+        signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
         conclusion=conclude(timeline, rows, policy.symptoms, found),
         timing=timing(header, entries),
         locks=locks(entries),
@@ -103,16 +104,17 @@ def observed(entries: Sequence[Entry], variant: Variant, repeat: int = 0) -> Obs
 def results(timeline: Timeline, entries: Sequence[Entry], variant: Variant, rows: Sequence[Row]) -> list[ReleaseResult]:
     """Describe every release of the timeline for the report."""
     by_release = group(entries)
-    return [
-        _result(release, by_release.get(release.version, []), variant, rows[n])
-        for n, release in enumerate(timeline.releases)
-    ]
+    settled = {symptom: settle(rows, symptom) for symptom in Symptom}
+    found = []
+    for n, release in enumerate(timeline.releases):
+        told = {s: v for s, column in settled.items() if (v := column[n]) is not None and rows[n].runs}
+        found.append(_result(release, by_release.get(release.version, []), variant, rows[n], told))
+    return found
 
 
-def _result(release: Release, entries: Sequence[Entry], variant: Variant, known: Row) -> ReleaseResult:
-    verdicts = {s: v for s in Symptom if (v := known.verdict(s)) is not None}
-    if known.blocked is not None:
-        verdicts = {}
+def _result(
+    release: Release, entries: Sequence[Entry], variant: Variant, known: Row, verdicts: Mapping[Symptom, Verdict]
+) -> ReleaseResult:
     shown = tuple(s for s, v in verdicts.items() if v.outcome is Outcome.BAD)
     own = _any(repeats(entries, variant))
     reference = _any(repeats(entries, reference_for(variant)))

@@ -46,6 +46,13 @@ from harness.wiring import Workshop, setting, workshop
 @click.option("--jobs", type=click.IntRange(1, 64), default=options.default_jobs, help="Releases tried at once.")
 @click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Least number of runs per release.")
 @click.option("--max-trials", type=click.IntRange(2), default=None, help="Budget of runs over all releases.")
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0.5, 0.99999),
+    default=0.99,
+    show_default=True,
+    help="How sure each edge must be; noisy releases are repeated until it is met.",
+)
 @click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
 @click.option(
     "--output",
@@ -98,7 +105,12 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
     index_seconds = time.monotonic() - started
     companions = shop.companions([case], timeline, pins, Mode(given["mode"]), given["python"])
     question = _question(case, timeline, companions, given)
-    policy = Policy(symptoms=question.symptoms, repeats=case.repeats, max_trials=given["max_trials"])
+    policy = Policy(
+        symptoms=question.symptoms,
+        repeats=case.repeats,
+        max_trials=given["max_trials"],
+        confidence=given["confidence"],
+    )
     header = RunHeader(
         question=question,
         case=case,
@@ -139,6 +151,7 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
         ("--strategy", given["strategy"], None),
         ("--repeats", given["repeats"], None),
         ("--max-trials", given["max_trials"], None),
+        ("--confidence", given["confidence"], 0.99),
         ("--python", given["python"], None),
         ("--companions", given["mode"], "fixed"),
         ("--order", given["order"], "version"),

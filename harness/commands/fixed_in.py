@@ -36,15 +36,27 @@ def answer(shop: Workshop, case: Case, targets: tuple[Symptom, ...], given: dict
     page = shop.index.page(case.package)
     options.echo_stale(page)
     cure = _release(shop, case, given)
-    stable = stable_timeline(page.releases, first=given["first"] or case.since or None, last="latest", order=Order.VERSION)
+    stable = stable_timeline(
+        page.releases, first=given["first"] or case.since or None, last="latest", order=Order.VERSION
+    )
     earlier = [r for r in stable.releases if cure.channel is not Channel.STABLE or r.parsed < cure.parsed]
     if not earlier:
-        raise UsageError(f"there is no release before {cure.version} in the range", where="--from", hint="begin earlier")
-    companions = shop.companions([case], Timeline(releases=tuple(earlier)), options.check_pins(given["pins"]), Mode(given["mode"]), given["python"])
+        raise UsageError(
+            f"there is no release before {cure.version} in the range", where="--from", hint="begin earlier"
+        )
+    companions = shop.companions(
+        [case],
+        Timeline(releases=tuple(earlier)),
+        options.check_pins(given["pins"]),
+        Mode(given["mode"]),
+        given["python"],
+    )
     header = _header(case, cure, earlier, companions, targets, given)
     folder, journal = open_run(header, given, "verify")
     before = _last_broken(shop, case, earlier, companions, targets, journal, given)
-    cured = _try(shop, replace(case, package=cure.package), cure, _companions_for(shop, case, cure, companions, given), given)
+    cured = _try(
+        shop, replace(case, package=cure.package), cure, _companions_for(shop, case, cure, companions, given), given
+    )
     for entry in cured:
         journal.record(entry)
     report = _compose(header, case, before, cure, journal, targets)
@@ -61,7 +73,9 @@ def _release(shop: Workshop, case: Case, given: dict[str, Any]) -> Release:
         return sort((r for r in page.releases if r.yanked is None), Order.VERSION)[-1]
     if wanted.startswith(("commit:", "pr:")) or re.fullmatch(r"[0-9a-f]{7,40}", wanted):
         if given["clone"] is None:
-            raise UsageError("a commit needs a clone", where="--fixed-in", hint="give --clone PATH of a git clone of the package")
+            raise UsageError(
+                "a commit needs a clone", where="--fixed-in", hint="give --clone PATH of a git clone of the package"
+            )
         return commit_of(given["clone"], wanted, case.package, shop.processes, shop.home)
     return single.find_release(shop, case.package, wanted)
 
@@ -112,7 +126,12 @@ def _try(shop: Workshop, case: Case, release: Release, companions: Companions, g
 
 
 def _header(
-    case: Case, cure: Release, earlier: Sequence[Release], companions: Companions, targets: tuple[Symptom, ...], given: dict[str, Any]
+    case: Case,
+    cure: Release,
+    earlier: Sequence[Release],
+    companions: Companions,
+    targets: tuple[Symptom, ...],
+    given: dict[str, Any],
 ) -> RunHeader:
     releases = (*earlier, cure)
     variant = single.variant_of(case)
@@ -187,5 +206,3 @@ def _grade(
         targets,
         patched_reference=ledger.observed(new, reference),
     )
-
-

@@ -37,23 +37,49 @@ CONTROL_LIMIT = 6  # releases before the range that are tried to find a healthy 
 
 @click.command("verify-fix")
 @click.argument("case_name", metavar="CASE")
-@click.option("--fix", "names", multiple=True, metavar="NAME|FILE", help="A named fix or a Python file with apply() (repeatable).")
-@click.option("--patch", "patch_file", type=click.Path(path_type=Path), default=None, help="A diff, applied to a copy of the package.")
-@click.option("--fixed-in", "cure", default=None, metavar="RELEASE", help="A release, 'nightly', or 'commit:REF' with --clone.")
-@click.option("--clone", type=click.Path(path_type=Path, file_okay=False), default=None, help="Git clone that has the commit or pull request.")
+@click.option(
+    "--fix", "names", multiple=True, metavar="NAME|FILE", help="A named fix or a Python file with apply() (repeatable)."
+)
+@click.option(
+    "--patch",
+    "patch_file",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="A diff, applied to a copy of the package.",
+)
+@click.option(
+    "--fixed-in", "cure", default=None, metavar="RELEASE", help="A release, 'nightly', or 'commit:REF' with --clone."
+)
+@click.option(
+    "--clone",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Git clone that has the commit or pull request.",
+)
 @click.option("--sweep-mapping", "sweep", is_flag=True, help="Try every change of one key of _map_aggregation.")
 @options.range_options
 @options.environment_options
-@click.option("--symptom", "symptoms", multiple=True, type=click.Choice([s.value for s in Symptom]),
-              help="What the fix should cure (default: what the case expects).")
+@click.option(
+    "--symptom",
+    "symptoms",
+    multiple=True,
+    type=click.Choice([s.value for s in Symptom]),
+    help="What the fix should cure (default: what the case expects).",
+)
 @click.option("--replicas", type=click.IntRange(1, 64), default=None, help="Replicas (default: the case's).")
 @click.option("--jobs", type=click.IntRange(1, 64), default=options.default_jobs, help="Releases tried at once.")
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), default=None, help="Folder of the run.")
-@click.option("--resume", "resumed", type=click.Path(path_type=Path, file_okay=False), default=None, help="Go on with an earlier run.")
+@click.option(
+    "--resume",
+    "resumed",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=None,
+    help="Go on with an earlier run.",
+)
 @click.option("--fresh", is_flag=True, help="Run everything anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def command(case_name: str, **given: Any) -> int:
-    """Verify a fix of CASE over a range of releases.
+    r"""Verify a fix of CASE over a range of releases.
 
     \b
     Exit codes: 0 proven, 3 does not cure, 4 cures the symptom but is not right, 5 inconclusive,
@@ -81,7 +107,8 @@ def _fixes(given: dict[str, Any]) -> list[Fix]:
     fixes += mapping_sweep() if given["sweep"] else []
     if bool(fixes) == bool(given["cure"]):
         raise UsageError(
-            "say what should be verified", hint="one of --fix NAME, --patch FILE, --sweep-mapping, or --fixed-in RELEASE alone"
+            "say what should be verified",
+            hint="one of --fix NAME, --patch FILE, --sweep-mapping, or --fixed-in RELEASE alone",
         )
     if len({fix.name for fix in fixes}) != len(fixes):
         raise UsageError("two fixes have the same name", where="--fix", hint="rename one of the files")
@@ -96,7 +123,9 @@ def _answer(
     options.echo_stale(page)
     timeline = options.timeline_of(page, case, given["first"], given["last"], given["order"])
     spent = time.monotonic() - started
-    companions = shop.companions([case], timeline, options.check_pins(given["pins"]), Mode(given["mode"]), given["python"])
+    companions = shop.companions(
+        [case], timeline, options.check_pins(given["pins"]), Mode(given["mode"]), given["python"]
+    )
     header = _header(case, timeline, companions, fixes, targets, given, spent)
     folder, journal = open_run(header, given, "verify")
     asked = Verification(
@@ -136,7 +165,9 @@ def _search(
                 if not _all_show(one, journal):
                     return earlier
     except KeyboardInterrupt:
-        click.echo(f"\nharness: interrupted; resume with the same command and --resume {shlex.quote(str(folder))}", err=True)
+        click.echo(
+            f"\nharness: interrupted; resume with the same command and --resume {shlex.quote(str(folder))}", err=True
+        )
         raise SystemExit(int(ExitCode.INTERRUPTED)) from None
     return None
 
@@ -240,4 +271,3 @@ def compose(header: RunHeader, asked: Verification, journal: FileJournal, contro
 def _verdicts(asked: Verification, entries: Sequence[Any]) -> Verdicts:
     row = ledger.row(asked.case, entries, asked.variant)
     return {s: v for s in Symptom if (v := row.verdict(s)) is not None}
-

@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
+from harness.core.belief import believe
+from harness.core.board import Board, seen_symptoms
 from harness.core.cases import Case, Symptom
+from harness.core.doubts import doubts, flaky_share, percent
 from harness.core.errors import ExitCode
 from harness.core.observations import NonFinite
 from harness.core.releases import Timeline
-from harness.core.search import Board, Policy, edges, seen_symptoms
+from harness.core.search import Policy
+from harness.core.transitions import (
+    SignatureChange,
+    Transition,
+    Untested,
+    describe,
+    signature_changes,
+)
 from harness.core.verdicts import Outcome, Verdict
 
 SCHEMA_VERSION = 1
@@ -60,35 +70,6 @@ class Question:
             for name in names
             if getattr(self, name) != getattr(other, name)
         ]
-
-
-class Kind(str, Enum):
-    """A regression goes from good to bad, a recovery from bad to good."""
-
-    REGRESSION = "regression"
-    RECOVERY = "recovery"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Untested:
-    """A release between the two sides of a transition that says nothing, and why."""
-
-    version: str
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Transition:
-    """One change of one symptom: it lies after `last_before` and at the latest in `first_after`."""
-
-    symptom: Symptom
-    kind: Kind
-    last_before: str
-    first_after: str
-    untested: tuple[Untested, ...] = ()
-    confidence: float = 0.0
-    confirmed: bool = False
-    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,13 +179,24 @@ EXIT_CODES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Conclusion:
-    """The verdict sentence and what it rests on."""
+    """The verdict sentence and what it rests on.
+
+    Attributes:
+        answer: Which of the four ways.
+        sentence: The answer in words.
+        history: Whether the history is monotonic.
+        coverage: How much of the timeline was run.
+        not_run: Versions that nobody tried.
+        doubts: Flakiness, untestable stretches, islands that may have been missed, failures that turn into
+            another one; one sentence each.
+    """
 
     answer: Answer
     sentence: str
     history: str
     coverage: str
     not_run: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +212,7 @@ class Finding:
         releases: Every release of the timeline.
         excluded: Releases inside the range that the timeline leaves out.
         transitions: Every change of every symptom.
+        signature_changes: Where a bad stretch goes on with another failure.
         conclusion: The answer in sentences.
         timing: Seconds by phase, summed over parallel jobs.
         locks: By key of the environment, what its lock has beside the shared one of `environment.lock`.
@@ -234,75 +227,57 @@ class Finding:
     releases: tuple[ReleaseResult, ...]
     excluded: tuple[Untested, ...] = ()
     transitions: tuple[Transition, ...] = ()
+    signature_changes: tuple[SignatureChange, ...] = ()
     conclusion: Conclusion
     timing: Mapping[str, float] = field(default_factory=dict)
     locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reproduce: str = ""
 
 
-def transitions(timeline: Timeline, board: Board, asked: Sequence[Symptom], confirmations: int) -> list[Transition]:
-    """All transitions of the symptoms asked for (or of all that are seen), in timeline order."""
-    found = []
-    for edge in edges(board, seen_symptoms(board, asked)):
-        between = range(edge.before + 1, edge.after)
-        untested = tuple(
-            Untested(version=timeline.releases[i].version, reason=_why_untested(board, i, edge.symptom)) for i in between
-        )
-        found.append(
-            Transition(
-                symptom=edge.symptom,
-                kind=Kind.REGRESSION if edge.turns_bad else Kind.RECOVERY,
-                last_before=timeline.releases[edge.before].version,
-                first_after=timeline.releases[edge.after].version,
-                untested=untested,
-                confirmed=all(len(board[i].runs) >= confirmations for i in (edge.before, edge.after)),
-                note=timeline.neighbours_diverge(edge.before, edge.after) or "",
-            )
-        )
-    return found
-
-
 def conclude(timeline: Timeline, board: Board, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:
     """Sum the search up in sentences."""
     seen = seen_symptoms(board, asked)
-    bad = {s: [i for i, row in enumerate(board) if _is(row.verdict(s), Outcome.BAD)] for s in seen}
-    tested = [i for i, row in enumerate(board) if row.runs and _decided(board, i, seen or list(Symptom))]
-    names = ", ".join(s.value for s in asked) or "any symptom"
+    states = {symptom: believe(board, symptom).states for symptom in seen or list(Symptom)}
+    tested = sorted({place for places in states.values() for place in places})
+    bad = [symptom for symptom, places in states.items() if any(places.values())]
     if found:
         answer, sentence = Answer.ANSWERED, "; ".join(describe(t) for t in found) + "."
-    elif any(bad.values()):
-        shown = ", ".join(s.value for s, places in bad.items() if places)
-        answer = Answer.EVERY_RELEASE
-        sentence = f"{shown}: in every release that could be tested, from {_range(timeline, tested)}."
+    elif bad:
+        answer, sentence = Answer.EVERY_RELEASE, _everywhere(timeline, board, {s: [*states[s]] for s in bad})
     elif tested:
+        names = ", ".join(s.value for s in asked) or "any symptom"
         answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
     else:
-        answer, sentence = Answer.INCONCLUSIVE, "No release of the range could be tested; see the reason of each."
+        answer = Answer.INCONCLUSIVE
+        sentence = "No release of the range could be tested; see the reason of each."
     not_run = tuple(timeline.releases[i].version for i, row in enumerate(board) if not row.tried)
+    turned = [_turned(change) for change in signature_changes(timeline, board, asked)]
     return Conclusion(
-        answer=answer, sentence=sentence, history=_history(found), coverage=_coverage(board, not_run), not_run=not_run
+        answer=answer,
+        sentence=sentence,
+        history=_history(found),
+        coverage=_coverage(board, not_run),
+        not_run=not_run,
+        doubts=(*turned, *doubts(timeline.versions, board, seen)),
     )
 
 
-def describe(transition: Transition) -> str:
-    """One transition as a clause."""
-    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
-    place = f"{transition.last_before} -> {transition.first_after}"
-    doubt = f" ({len(transition.untested)} between could not be tested)" if transition.untested else ""
-    return f"{transition.symptom.value} {verb} {place}{doubt}"
+def _everywhere(timeline: Timeline, board: Board, places: Mapping[Symptom, Sequence[int]]) -> str:
+    """A symptom without a transition: it always shows, or it is flaky all along."""
+    clauses = []
+    for symptom, tested in places.items():
+        share = flaky_share(board, symptom)
+        where = f"in every release that could be tested, from {_range(timeline, tested)}"
+        flaky = f"no transition, flaky at about {percent(round(share, 2))} " if share is not None else ""
+        clauses.append(f"{symptom.value}: {flaky}{where}")
+    return "; ".join(clauses) + "."
 
 
-def _why_untested(board: Board, index: int, symptom: Symptom) -> str:
-    verdict = board[index].verdict(symptom)
-    return verdict.reason if verdict is not None else "not run"
-
-
-def _is(verdict: Verdict | None, outcome: Outcome) -> bool:
-    return verdict is not None and verdict.outcome is outcome
-
-
-def _decided(board: Board, index: int, symptoms: Sequence[Symptom]) -> bool:
-    return any((v := board[index].verdict(s)) is not None and v.outcome is not Outcome.SKIP for s in symptoms)
+def _turned(change: SignatureChange) -> str:
+    return (
+        f"The failure changes while {change.symptom.value} lasts, {change.last_before} -> {change.first_after}: "
+        f"{change.before!r} becomes {change.after!r}; the two may have different causes."
+    )
 
 
 def _range(timeline: Timeline, places: Sequence[int]) -> str:

@@ -180,7 +180,7 @@ def _first_skip(verdicts: Verdicts) -> str:
 
 
 def exit_code(grades: Sequence[Grade]) -> FixExit:
-    """The worse one: breaking a healthy release, then not right, then no cure; proven needs a proof and nothing worse."""
+    """The worst counts: breaking a healthy release, then not right, then no cure; proven needs a proof."""
     found = set(grades)
     if Grade.BREAKS in found:
         return FixExit.BREAKS

@@ -1,9 +1,13 @@
 """Which release to try next: a pure function of what is known so far.
 
-    ends first     A . . . . . . . . B      both ends of the timeline
+    ends first     A . . . . . . . . B      both ends of the timeline; a broken end is left in growing strides
     split          A . . . X . . . . B      ends differ in a symptom: the middle, away from broken areas
     fill           A . x . A . . . . A      ends agree: an island of bad releases may hide between them
-    confirm        . . A|B . . . A|B . .    both sides of every edge, by fresh trials
+    confirm        . . A|B . . . A|B . .    both sides of every edge, and what is in doubt, by fresh trials
+
+Where everything can be run, it is run before anything is confirmed: the further runs tell of the edges too.
+Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: edges are confirmed first,
+then gaps are filled.
 """
 
 from __future__ import annotations
@@ -11,36 +15,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
+from itertools import pairwise
 
+from harness.core.belief import Belief, Edge, believe
+from harness.core.board import Board, seen_symptoms
 from harness.core.cases import Symptom
-from harness.core.verdicts import Outcome, Verdict, Verdicts
 
+MOST_RUNS = 40
+"""Most runs of one release that doubt alone can ask for. A symptom that shows in one run of ten passes 40 times
+in a row with probability 0.015; beyond that the doubt is reported, not fought."""
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """What is known of one release: the verdicts of its trials, or why none can be had."""
-
-    runs: tuple[Verdicts, ...] = ()
-    blocked: str | None = None
-
-    @property
-    def tried(self) -> bool:
-        """Whether a trial or a refusal is on record."""
-        return bool(self.runs) or self.blocked is not None
-
-    def verdict(self, symptom: Symptom) -> Verdict | None:
-        """The verdict over all runs, by majority; None while nothing is known."""
-        if self.blocked is not None:
-            return Verdict(outcome=Outcome.SKIP, reason=self.blocked)
-        votes = [run[symptom] for run in self.runs if symptom in run]
-        decided = [vote for vote in votes if vote.outcome is not Outcome.SKIP]
-        if not decided:
-            return votes[-1] if votes else None
-        bad = [vote for vote in decided if vote.outcome is Outcome.BAD]
-        return bad[0] if 2 * len(bad) >= len(decided) else next(v for v in decided if v.outcome is Outcome.GOOD)
-
-
-Board = Sequence[Row]
+SCAN = 32
+"""So many evenly spread releases, all of them broken, make a long timeline untestable when nothing is filled."""
 
 
 class Why(str, Enum):
@@ -68,24 +55,19 @@ class Policy:
     Attributes:
         symptoms: Those asked for; empty: every symptom that is seen.
         repeats: Least number of runs per release.
-        confirmations: Runs on each side of an edge.
+        confirmations: Least number of runs on each side of an edge.
         max_trials: Budget of runs over all releases; None: no limit.
+        confidence: Probability with which an edge must lie where it is said to lie.
+        max_gap: Longest stretch of releases that may stay unrun where both neighbours agree. 0: none, every
+            release is run; None: any, gaps between agreeing releases are not filled (long nightly timelines).
     """
 
     symptoms: tuple[Symptom, ...] = ()
     repeats: int = 1
     confirmations: int = 2
     max_trials: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Edge:
-    """Two positions with differing verdicts and nothing decided between them."""
-
-    symptom: Symptom
-    before: int
-    after: int
-    turns_bad: bool
+    confidence: float = 0.99
+    max_gap: int | None = 0
 
 
 def next_probes(board: Board, policy: Policy, *, wanted: int = 1, pending: Collection[int] = ()) -> list[Probe]:
@@ -100,91 +82,184 @@ def next_probes(board: Board, policy: Policy, *, wanted: int = 1, pending: Colle
     spent = sum(len(row.runs) for row in board) + len(pending)
     room = wanted if policy.max_trials is None else min(wanted, policy.max_trials - spent)
     chosen: dict[int, Probe] = {}
-    for index, why in _candidates(board, policy, pending):
+    if room <= 0:
+        return []
+    for index, why in _Search(board, policy, frozenset(pending)).candidates():
+        chosen.setdefault(index, Probe(index=index, repeat=len(board[index].runs), why=why))
         if len(chosen) >= room:
             break
-        if index not in chosen and index not in pending:
-            chosen[index] = Probe(index=index, repeat=len(board[index].runs), why=why)
     return list(chosen.values())
 
 
-def edges(board: Board, symptoms: Sequence[Symptom]) -> list[Edge]:
-    """List every change of verdict along the timeline, by symptom and position."""
-    return [edge for symptom in symptoms for edge in _edges_of(board, symptom)]
+class _Search:
+    """One look at the board: what is open, what is believed, and the candidates in order of preference."""
 
+    def __init__(self, board: Board, policy: Policy, pending: frozenset[int]) -> None:
+        self.board, self.policy, self.pending = board, policy, pending
+        self.open = [i for i, row in enumerate(board) if not row.tried and i not in pending]
+        self.symptoms = seen_symptoms(board, policy.symptoms)
 
-def seen_symptoms(board: Board, asked: Sequence[Symptom]) -> list[Symptom]:
-    """The symptoms asked for or, when none were, those that any release shows."""
-    if asked:
-        return list(asked)
-    return [s for s in Symptom if any((v := row.verdict(s)) and v.outcome is Outcome.BAD for row in board)]
+    @cached_property
+    def beliefs(self) -> list[Belief]:
+        """One per symptom; weighed only when it is needed."""
+        return [believe(self.board, symptom) for symptom in self.symptoms]
 
-
-def _candidates(board: Board, policy: Policy, pending: Collection[int]) -> Iterator[tuple[int, Why]]:
-    open_places = [i for i, row in enumerate(board) if not row.tried and i not in pending]
-    tested = [i for i, row in enumerate(board) if row.runs or i in pending]
-    if open_places:
-        yield from _ends(open_places, tested, len(board))
-        yield from _splits(board, policy, open_places)
-        yield from _fills(open_places)
-    if any(not row.tried for row in board):
-        return
-    for index, row in enumerate(board):
-        if row.runs and len(row.runs) < policy.repeats:
-            yield index, Why.CONFIRM
-    for edge in edges(board, seen_symptoms(board, policy.symptoms)):
-        for index in (edge.before, edge.after):
-            if len(board[index].runs) < policy.confirmations:
+    def candidates(self) -> Iterator[tuple[int, Why]]:
+        """Everything worth running, most wanted first; never a pending or a blocked release."""
+        for index, row in enumerate(self.board):
+            if 0 < len(row.runs) < self.policy.repeats and self._may_run(index):
                 yield index, Why.CONFIRM
-
-
-def _ends(open_places: list[int], tested: list[int], length: int) -> Iterator[tuple[int, Why]]:
-    """The outermost releases; where an end is untestable, the next one inward takes its place."""
-    if not tested or open_places[0] < tested[0]:
-        yield open_places[0], Why.END
-    if not tested or open_places[-1] > tested[-1]:
-        yield open_places[-1], Why.END
-
-
-def _splits(board: Board, policy: Policy, open_places: list[int]) -> Iterator[tuple[int, Why]]:
-    gaps: list[tuple[int, int]] = []
-    for edge in edges(board, seen_symptoms(board, policy.symptoms)):
-        if (edge.before, edge.after) not in gaps:
-            gaps.append((edge.before, edge.after))
-    for before, after in sorted(gaps, key=lambda gap: gap[0] - gap[1]):
-        inside = [i for i in open_places if before < i < after]
-        if inside:
-            yield _middle(inside), Why.SPLIT
-
-
-def _fills(open_places: list[int]) -> Iterator[tuple[int, Why]]:
-    """The middle of each stretch that nobody has looked into, the largest first."""
-    left = list(open_places)
-    while left:
-        index = _middle(left)
-        yield index, Why.FILL
-        left.remove(index)
-
-
-def _middle(places: list[int]) -> int:
-    """Middle of the longest unbroken stretch: as far as can be from what was tried or is broken."""
-    stretches: list[list[int]] = []
-    for place in places:
-        if stretches and stretches[-1][-1] == place - 1:
-            stretches[-1].append(place)
+        yield from self._ends()
+        yield from self._splits()
+        if self._runs_everything():
+            yield from self._fills()
+            yield from self._confirmations()
         else:
-            stretches.append([place])
-    longest = max(stretches, key=len)
-    return longest[len(longest) // 2]
+            yield from self._confirmations()
+            yield from self._fills()
+
+    def _may_run(self, index: int) -> bool:
+        return self.board[index].blocked is None and index not in self.pending
+
+    def _runs_everything(self) -> bool:
+        """Whether the budget reaches for every release and for confirming the edges in sight."""
+        if self.policy.max_trials is None:
+            return self.policy.max_gap == 0
+        spent = sum(len(row.runs) for row in self.board) + len(self.pending)
+        sides = 2 * sum(1 + len(belief.edges) for belief in self.beliefs)
+        needed = len(self.open) + self.policy.confirmations * sides
+        return self.policy.max_gap == 0 and needed <= self.policy.max_trials - spent
+
+    def _ends(self) -> Iterator[tuple[int, Why]]:
+        """The outermost releases that can be tested.
+
+        Broken ends lie together (old releases that nothing installs any more), so strides double until a
+        release can be tested, and the border of the broken area is then found by halving.
+
+            x x . x . . . x . . . . . . . A      strides 1, 2, 4, 8
+            x x . x . . . x . x x A . . . A      back to the border
+        """
+        last = len(self.board) - 1
+        for flip in (False, True):
+            order = [last - i if flip else i for i in range(last + 1)]
+            if (found := self._end(order)) is not None:
+                yield found, Why.END
+        if not any(row.runs for row in self.board) and not self.pending:
+            limit = 0 if self.policy.max_gap is not None else len(self.board) // SCAN
+            yield from ((index, Why.END) for index in _middles(self.open, limit))
+
+    def _end(self, order: Sequence[int]) -> int | None:
+        reached = next((k for k, i in enumerate(order) if self.board[i].runs or i in self.pending), None)
+        if reached is None:
+            strides = (2**k - 1 for k in range(len(order).bit_length()))
+            return next((order[k] for k in strides if k < len(order) and not self.board[order[k]].tried), None)
+        broken = max((k for k in range(reached) if self.board[order[k]].blocked is not None), default=-1)
+        if broken < 0:
+            return order[0] if reached else None
+        if order[reached] in self.pending:
+            return None
+        return next(_middles(sorted(order[k] for k in range(broken + 1, reached))), None)
+
+    def _splits(self) -> Iterator[tuple[int, Why]]:
+        """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
+        if not self.open:
+            return
+        gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
+        rounds = [_middles([i for i in self.open if before < i < after]) for before, after in gaps]
+        while rounds:
+            going = []
+            for places in rounds:
+                if (index := next(places, None)) is not None:
+                    yield index, Why.SPLIT
+                    going.append(places)
+            rounds = going
+
+    def _differing(self) -> Iterator[tuple[int, int]]:
+        """Neighbouring tested releases that differ in a symptom.
+
+        Where everything is run in the end, only the order is at stake and a look at each release alone is
+        enough; else a flaky symptom must not send the search into every gap, so neighbours are weighed too.
+        """
+        for symptom in self.symptoms:
+            if self.policy.max_gap == 0 and self.policy.max_trials is None:
+                tallies = [(i, row.tally(symptom)) for i, row in enumerate(self.board) if row.runs]
+                known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
+                yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
+            else:
+                yield from ((edge.before, edge.after) for edge in believe(self.board, symptom).edges)
+
+    def _fills(self) -> Iterator[tuple[int, Why]]:
+        """The middle of each stretch that nobody has looked into, the largest first."""
+        if self.policy.max_gap is not None:
+            yield from ((index, Why.FILL) for index in _middles(self.open, self.policy.max_gap))
+
+    def _confirmations(self) -> Iterator[tuple[int, Why]]:
+        """Sides of edges that are short of runs, and whatever is in doubt.
+
+        What was run least comes first, and there what failed: a second failure says more than a second pass.
+        An edge whose gap can still be split waits: its sides may move.
+        """
+        doubtful: dict[int, float] = {}
+        for belief in self.beliefs:
+            closed = [edge for edge in belief.edges if not self._unsettled(edge)]
+            short = [
+                (index, 1.0)
+                for edge in closed
+                for index in (edge.before, edge.after)
+                if self.board[index].tally(belief.symptom).runs < self.policy.confirmations
+            ]
+            for index, doubt in [*short, *self._worth_repeating(belief, closed)]:
+                doubtful[index] = max(doubtful.get(index, 0.0), doubt)
+        order = sorted(doubtful, key=lambda i: (len(self.board[i].runs), not self._failed(i), -doubtful[i], i))
+        yield from ((index, Why.CONFIRM) for index in order if self._short(index))
+
+    def _unsettled(self, edge: Edge) -> bool:
+        inside = range(edge.before + 1, edge.after)
+        return any(i in self.pending or not self.board[i].tried for i in inside)
+
+    def _failed(self, index: int) -> bool:
+        """Whether any run was bad."""
+        return any(tally.bad for tally in self.board[index].tallies.values())
+
+    def _short(self, index: int) -> bool:
+        most = max(MOST_RUNS, self.policy.repeats, self.policy.confirmations)
+        return self._may_run(index) and len(self.board[index].runs) < most
+
+    def _worth_repeating(self, belief: Belief, closed: Sequence[Edge]) -> Iterator[tuple[int, float]]:
+        """Both sides of edges that are not sure enough, and releases whose own runs contradict their state.
+
+        The bad side tells how often the symptom shows, hence how much a pass on the good side is worth: two
+        fresh failures can save ten passes. A release whose runs all contradict its state is run again however
+        sure the state is: a history that changes at every release looks like a flake until releases repeat.
+        """
+        allowed = 1 - self.policy.confidence
+        for edge in closed:
+            if 1 - edge.confidence > allowed:
+                yield from ((index, 1 - edge.confidence) for index in (edge.before, edge.after))
+        for index, doubt in belief.doubts.items():
+            tally = self.board[index].tally(belief.symptom)
+            against, agreeing = tally if not belief.states[index] else (tally.good, tally.bad)
+            if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
+                yield index, doubt
 
 
-def _edges_of(board: Board, symptom: Symptom) -> Iterator[Edge]:
-    last: tuple[int, Outcome] | None = None
-    for index, row in enumerate(board):
-        verdict = row.verdict(symptom)
-        if verdict is None or verdict.outcome is Outcome.SKIP:
-            continue
-        if last is not None and last[1] is not verdict.outcome:
-            turns_bad = verdict.outcome is Outcome.BAD
-            yield Edge(symptom=symptom, before=last[0], after=index, turns_bad=turns_bad)
-        last = (index, verdict.outcome)
+def _middles(places: Sequence[int], limit: int = 0) -> Iterator[int]:
+    """The middle of the longest unbroken stretch, again and again, until none is longer than `limit`.
+
+    The middle is as far as can be from what was tried or is broken.
+    """
+    stretches: list[tuple[int, int]] = []
+    for place in places:
+        if stretches and stretches[-1][1] == place:
+            stretches[-1] = (stretches[-1][0], place + 1)
+        else:
+            stretches.append((place, place + 1))
+    while stretches:
+        longest = max(stretches, key=lambda stretch: stretch[1] - stretch[0])
+        start, stop = longest
+        if stop - start <= limit:
+            return
+        middle = (start + stop) // 2
+        yield middle
+        at = stretches.index(longest)
+        stretches[at : at + 1] = [part for part in ((start, middle), (middle + 1, stop)) if part[0] < part[1]]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from harness.core.cases import Case, Level, Symptom
 from harness.core.errors import SurroundingsError
-from harness.core.observations import Ending, EndingKind, Observation, Stage, WeightFacts
+from harness.core.observations import Ending, EndingKind, NonFinite, Observation, Stage, WeightFacts
+from harness.core.signatures import signature
 
 
 class Outcome(str, Enum):
@@ -23,10 +24,14 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one trial says about one symptom; `reason` is never empty for bad and skip."""
+    """What one trial says about one symptom; `reason` is never empty for bad and skip.
+
+    `signature` identifies the failure of a bad verdict: equal for two runs that fail in the same way.
+    """
 
     outcome: Outcome
     reason: str = ""
+    signature: str = ""
 
 
 Verdicts = Mapping[Symptom, Verdict]
@@ -58,7 +63,8 @@ def judge(case: Case, observation: Observation, reference: Observation | None) -
         return dict.fromkeys(symptoms, _skip(reason))
     if ended := _ended_badly(ending, case):
         symptom, why = ended
-        return {s: _bad(why) if s is symptom else _hidden(symptom, why) for s in symptoms}
+        told = signature(symptom.value, exception=_manner(ending), message=ending.message or "")
+        return {s: _bad(why, told) if s is symptom else _hidden(symptom, why) for s in symptoms}
     verdicts = dict.fromkeys(symptoms, GOOD)
     verdicts[Symptom.NONFINITE_METRIC] = _nonfinite_metric(observation)
     verdicts[Symptom.NONFINITE_WEIGHTS] = _nonfinite_weights(observation)
@@ -118,12 +124,13 @@ def _judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict
     if ending.kind is EndingKind.TIMED_OUT or (aborts and case.expects is Symptom.KILLED):
         symptom = Symptom.TIMEOUT if ending.kind is EndingKind.TIMED_OUT else Symptom.KILLED
         why = f"not finished after {case.timeout_seconds:g} s" if symptom is Symptom.TIMEOUT else _left(ending)
-        return {s: _bad(why) if s is symptom else _hidden(symptom, why) for s in symptoms}
+        told = signature(symptom.value, exception=_manner(ending))
+        return {s: _bad(why, told) if s is symptom else _hidden(symptom, why) for s in symptoms}
     if aborts:
         raise SurroundingsError(
             f"the script was ended by force ({_left(ending)}): the search is stopped, as git bisect does",
             where=case.path,
-            hint="if that is the symptom, say expects = \"killed\" in its metadata; else look at the trial's log",
+            hint='if that is the symptom, say expects = "killed" in its metadata; else look at the trial\'s log',
         )
     if reason := untestable(ending, case):
         return dict.fromkeys(symptoms, _skip(reason))
@@ -132,7 +139,8 @@ def _judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict
     if code:
         last = observation.output.strip().splitlines()[-1:] or [""]
         why = f"exit code {code}" + (f": {last[0][:200]}" if last[0] else "")
-        return {s: _bad(why) if s is own else _hidden(own, why) for s in symptoms}
+        told = signature(own.value, exception=_manner(ending), message=last[0])
+        return {s: _bad(why, told) if s is own else _hidden(own, why) for s in symptoms}
     return dict.fromkeys(symptoms, GOOD)
 
 
@@ -150,7 +158,7 @@ def _nonfinite_metric(observation: Observation) -> Verdict:
     parts = [f"{name} is {observation.numbers[name]}" for name in names[:3]]
     if first is not None:
         parts.append(f"first at step {first.step} ({first.name} = {first.value})")
-    return _bad(", ".join(parts))
+    return _bad(", ".join(parts), _nonfinite_signature(Symptom.NONFINITE_METRIC, first, names))
 
 
 def _nonfinite_weights(observation: Observation) -> Verdict:
@@ -159,7 +167,13 @@ def _nonfinite_weights(observation: Observation) -> Verdict:
     if observation.weights.finite:
         return GOOD
     first = observation.first_nonfinite_weight
-    return _bad(f"first at step {first.step} ({first.name})" if first else "weights are not finite after training")
+    why = f"first at step {first.step} ({first.name})" if first else "weights are not finite after training"
+    return _bad(why, _nonfinite_signature(Symptom.NONFINITE_WEIGHTS, first))
+
+
+def _nonfinite_signature(symptom: Symptom, first: NonFinite | None, names: Sequence[str] = ()) -> str:
+    """The step is left out: it moves with the number of replicas and the noise of the data."""
+    return signature(symptom.value, first_name=first.name if first else next(iter(names), ""))
 
 
 def _wrong_metric(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
@@ -174,7 +188,7 @@ def _wrong_metric(case: Case, observation: Observation, reference: Observation |
     if not wrong:
         return GOOD
     shown = ", ".join(f"{n} is {observation.numbers[n]:.6g}, reference {reference.numbers[n]:.6g}" for n in wrong[:3])
-    return _bad(f"{shown} (tolerance {tolerance:g})")
+    return _bad(f"{shown} (tolerance {tolerance:g})", Symptom.WRONG_METRIC.value)
 
 
 def _wrong_weights(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
@@ -187,13 +201,15 @@ def _wrong_weights(case: Case, observation: Observation, reference: Observation 
     if own.initial_digest != other.initial_digest:
         return _skip("the two trials did not start from the same weights")
     if own.replica_spread > tolerance * _scale(own):
-        return _bad(f"copies of one variable differ between replicas by {own.replica_spread:.6g}")
+        why = f"copies of one variable differ between replicas by {own.replica_spread:.6g}"
+        return _bad(why, f"{Symptom.WRONG_WEIGHTS.value} | replicas differ")
     differing = weight_differences(own, other, tolerance)
     if not differing:
         return GOOD
     name, mine, theirs = differing[0]
     more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-    return _bad(f"{name} is {mine:.6g}, reference {theirs:.6g}{more} (tolerance {tolerance:g})")
+    why = f"{name} is {mine:.6g}, reference {theirs:.6g}{more} (tolerance {tolerance:g})"
+    return _bad(why, Symptom.WRONG_WEIGHTS.value)
 
 
 def weight_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -> list[tuple[str, float, float]]:
@@ -252,8 +268,15 @@ def _error(ending: Ending) -> str:
     return f"{ending.exception or ending.kind.value}: {first[0][:300] if first else 'no message'}"
 
 
-def _bad(reason: str) -> Verdict:
-    return Verdict(outcome=Outcome.BAD, reason=reason)
+def _manner(ending: Ending) -> str:
+    """How a trial ended, without what differs from run to run."""
+    if ending.kind is EndingKind.SIGNALLED:
+        return signal_name(ending.signal)
+    return ending.exception or (f"exit code {ending.exit_code}" if ending.exit_code is not None else "")
+
+
+def _bad(reason: str, told: str) -> Verdict:
+    return Verdict(outcome=Outcome.BAD, reason=reason, signature=told)
 
 
 def _skip(reason: str) -> Verdict:

@@ -93,5 +93,7 @@ def patched_tree(fix: Fix, package_folder: Path, scratch: Path, processes: Proce
     shutil.copytree(package_folder, tree / package_folder.name, symlinks=True)
     command = ["git", "apply", "-p1", f"--include={package_folder.name}/*", "--exclude=*_test.py", str(fix.path)]
     environment = for_installer({"GIT_CEILING_DIRECTORIES": str(scratch)})
-    ended = processes.run(command, log=scratch / "patch.log", env=environment, cwd=tree, deadline_seconds=_APPLY_SECONDS)
+    ended = processes.run(
+        command, log=scratch / "patch.log", env=environment, cwd=tree, deadline_seconds=_APPLY_SECONDS
+    )
     return None if ended.exit_code == 0 else " ".join(ended.tail.split())[:400]

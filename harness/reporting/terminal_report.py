@@ -21,6 +21,8 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
         console.print(transitions_table(finding))
     console.print(f"[bold]{escape(clean(finding.conclusion.sentence, 2000))}[/]", highlight=False)
     console.print(escape(f"{finding.conclusion.history} {finding.conclusion.coverage}"), highlight=False)
+    for doubt in finding.conclusion.doubts:
+        console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
     console.print(escape("Time (sum over jobs): " + timing(finding)), highlight=False)
     console.print(
         escape(f"Reports: {folder}/report.md, report.json, report.html, junit.xml"), highlight=False, soft_wrap=True

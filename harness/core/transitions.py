@@ -1,0 +1,177 @@
+"""Where a symptom begins or ends, and where a failure turns into another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+from harness.core.belief import Belief, Edge, believe
+from harness.core.board import Board, seen_symptoms
+from harness.core.cases import Symptom
+from harness.core.releases import Timeline
+from harness.core.verdicts import Outcome
+
+CONFIDENCE = 0.99
+"""Default of `harness.core.search.Policy.confidence`."""
+
+
+class Kind(str, Enum):
+    """A regression goes from good to bad, a recovery from bad to good."""
+
+    REGRESSION = "regression"
+    RECOVERY = "recovery"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Untested:
+    """A release between the two sides of a transition that says nothing, and why."""
+
+    version: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition:
+    """One change of one symptom: it lies after `last_before` and at the latest in `first_after`.
+
+    Attributes:
+        symptom: The symptom.
+        kind: Regression or recovery.
+        last_before: Last release that is known to be as before.
+        first_after: First release that is known to be otherwise.
+        untested: Releases between the two, each with the reason why it says nothing.
+        confidence: Probability that the symptom changed between exactly these two.
+        confirmed: Both sides were run often enough, and the confidence asked for is reached.
+        rate: Share of failing runs in the bad range beside the transition; 1 when every run failed.
+        note: What else a reader must know.
+    """
+
+    symptom: Symptom
+    kind: Kind
+    last_before: str
+    first_after: str
+    untested: tuple[Untested, ...] = ()
+    confidence: float = 0.0
+    confirmed: bool = False
+    rate: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignatureChange:
+    """Inside one bad range the failure turns into another: a second cause, or the same one in other words."""
+
+    symptom: Symptom
+    last_before: str
+    first_after: str
+    before: str
+    after: str
+
+
+def transitions(
+    timeline: Timeline,
+    board: Board,
+    asked: Sequence[Symptom],
+    confirmations: int,
+    confidence: float = CONFIDENCE,
+) -> list[Transition]:
+    """All transitions of the symptoms asked for (or of all that are seen), by symptom in timeline order."""
+    return [
+        _transition(timeline, board, belief, edge, confirmations, confidence)
+        for belief in [believe(board, symptom) for symptom in seen_symptoms(board, asked)]
+        for edge in belief.edges
+    ]
+
+
+def signature_changes(timeline: Timeline, board: Board, asked: Sequence[Symptom]) -> list[SignatureChange]:
+    """Neighbouring bad releases that share no signature, by symptom in timeline order.
+
+    A release whose runs fail in several ways has several signatures; as long as neighbours share one,
+    nothing changed.
+    """
+    found = []
+    for symptom in seen_symptoms(board, asked):
+        for places in bad_ranges(believe(board, symptom)):
+            told = [(i, _signatures(board, i, symptom)) for i in places]
+            for (i, was), (k, now) in pairwise([(i, names) for i, names in told if names]):
+                if not set(was) & set(now):
+                    found.append(
+                        SignatureChange(
+                            symptom=symptom,
+                            last_before=timeline.releases[i].version,
+                            first_after=timeline.releases[k].version,
+                            before=was[0],
+                            after=now[0],
+                        )
+                    )
+    return found
+
+
+def bad_ranges(belief: Belief) -> list[list[int]]:
+    """Positions of the tested releases of each bad range."""
+    ranges: list[list[int]] = [[]]
+    for place, bad in belief.states.items():
+        if bad:
+            ranges[-1].append(place)
+        elif ranges[-1]:
+            ranges.append([])
+    return [places for places in ranges if places]
+
+
+def failing_share(board: Board, symptom: Symptom, places: Sequence[int]) -> tuple[int, int]:
+    """Failing and deciding runs of some releases."""
+    tallies = [board[i].tally(symptom) for i in places]
+    return sum(t.bad for t in tallies), sum(t.runs for t in tallies)
+
+
+def describe(transition: Transition) -> str:
+    """One transition as a clause."""
+    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
+    place = f"{transition.last_before} -> {transition.first_after}"
+    return f"{transition.symptom.value} {verb} {place}{''.join(_reservations(transition))}"
+
+
+def _reservations(transition: Transition) -> Iterator[str]:
+    if transition.untested:
+        yield f" ({len(transition.untested)} between could not be tested)"
+    if transition.rate < 1:
+        yield f" (flaky: it shows in about {transition.rate:.0%} of the runs)".replace("%", " %")
+    if not transition.confirmed:
+        yield f" (not confirmed: {100 * transition.confidence:.3g} % sure)"
+
+
+def _transition(
+    timeline: Timeline, board: Board, belief: Belief, edge: Edge, confirmations: int, confidence: float
+) -> Transition:
+    sides = (edge.before, edge.after)
+    bad_side = edge.after if edge.turns_bad else edge.before
+    beside = next(places for places in bad_ranges(belief) if bad_side in places)
+    failing, runs = failing_share(board, edge.symptom, beside)
+    repeated = all(board[i].tally(edge.symptom).runs >= confirmations for i in sides)
+    return Transition(
+        symptom=edge.symptom,
+        kind=Kind.REGRESSION if edge.turns_bad else Kind.RECOVERY,
+        last_before=timeline.releases[edge.before].version,
+        first_after=timeline.releases[edge.after].version,
+        untested=tuple(
+            Untested(version=timeline.releases[i].version, reason=_why_untested(board, i, edge.symptom))
+            for i in range(edge.before + 1, edge.after)
+        ),
+        confidence=edge.confidence,
+        confirmed=repeated and edge.confidence >= confidence,
+        rate=failing / runs,
+        note=timeline.neighbours_diverge(edge.before, edge.after) or "",
+    )
+
+
+def _why_untested(board: Board, index: int, symptom: Symptom) -> str:
+    verdict = board[index].verdict(symptom)
+    return verdict.reason if verdict is not None else "not run"
+
+
+def _signatures(board: Board, index: int, symptom: Symptom) -> list[str]:
+    """Signatures of the bad runs of one release, the most frequent first."""
+    told = [v.signature for v in board[index].showing(symptom, Outcome.BAD) if v.signature]
+    return sorted(set(told), key=lambda name: (-told.count(name), name))

@@ -1,0 +1,46 @@
+"""Rows: verdict by majority, tallies, and which symptoms were seen."""
+
+from __future__ import annotations
+
+from harness.core.board import Row, Tally, seen_symptoms
+from harness.core.verdicts import GOOD, Outcome
+from tests.histories.simulate import NAN, RAISES, SKIPPED, WRONG, bad, hidden
+
+
+def test_untried() -> None:
+    assert not Row().tried
+    assert Row().verdict(NAN) is None
+    assert Row().tally(NAN) == Tally()
+
+
+def test_blocked_says_why() -> None:
+    row = Row(blocked="no wheel", runs=({NAN: bad()},))
+    verdict = row.verdict(NAN)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.reason) == (Outcome.SKIP, "no wheel")
+    assert row.tally(NAN).runs == 0
+    assert row.showing(NAN, Outcome.BAD) == []
+
+
+def test_majority_and_ties_are_bad() -> None:
+    assert Row(runs=({NAN: bad()}, {NAN: GOOD})).verdict(NAN) == bad()
+    assert Row(runs=({NAN: bad()}, {NAN: GOOD}, {NAN: GOOD})).verdict(NAN) == GOOD
+
+
+def test_skips_do_not_vote() -> None:
+    row = Row(runs=({NAN: SKIPPED}, {NAN: bad()}, {NAN: hidden(RAISES)}))
+    assert row.verdict(NAN) == bad()
+    assert row.tally(NAN) == Tally(bad=1, good=0)
+    assert row.tally(NAN).runs == 1
+
+
+def test_only_skips() -> None:
+    assert Row(runs=({NAN: SKIPPED},)).verdict(NAN) == SKIPPED
+    assert Row(runs=({RAISES: GOOD},)).verdict(NAN) is None
+
+
+def test_a_symptom_is_seen_when_a_single_run_shows_it() -> None:
+    board = [Row(runs=({NAN: GOOD, WRONG: GOOD},) * 5 + ({NAN: bad(), WRONG: GOOD},)), Row()]
+    assert seen_symptoms(board, ()) == [NAN]
+    assert seen_symptoms(board, (WRONG,)) == [WRONG]
+    assert seen_symptoms([], ()) == []
