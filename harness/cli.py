@@ -16,6 +16,7 @@ from harness import __version__
 from harness.core.errors import ExitCode, HarnessError
 
 COMMANDS = {
+    "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
     "bisect": "Find in which release each symptom begins and ends.",
     "releases": "List the timeline as the harness sees it.",
     "repro": "Run all cases in the environment of one release.",

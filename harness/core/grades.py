@@ -169,7 +169,8 @@ def _sick(patched: Verdicts, shown: Sequence[Symptom]) -> tuple[Grade, str]:
         return Grade.BREAKS, f"with the fix {ended[0].value}: {patched[ended[0]].reason}"
     left = [s for s, v in patched.items() if v.outcome is Outcome.BAD]
     if left:
-        return Grade.MASKS, f"{names} is gone, but {'; '.join(f'{s.value}: {patched[s].reason}' for s in left)}"
+        what = ", ".join(s.value for s in left)
+        return Grade.MASKS, f"{names} is gone, but {what}: {'; '.join(patched[s].reason for s in left)}"
     if any(v.outcome is Outcome.SKIP for v in patched.values()):
         return Grade.INCONCLUSIVE, f"{names} is gone, but not everything could be compared: {_first_skip(patched)}"
     return Grade.PROVEN, f"{names} is gone and every value equals the reference on one replica"

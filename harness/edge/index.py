@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -36,12 +37,30 @@ def index_address() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WheelFile:
+    """The pure-Python wheel of one release, as the index offers it."""
+
+    url: str
+    sha256: str | None
+    size: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class IndexPage:
-    """What one index says of one package, and when it said so (seconds since the epoch)."""
+    """What one index says of one package, and when it said so (seconds since the epoch).
+
+    Attributes:
+        package: Canonical name.
+        fetched: When the index said so.
+        releases: In no particular order.
+        wheels: Pure-Python wheels by version.
+        stale_reason: Why the page could not be renewed; "" when it is fresh.
+    """
 
     package: str
     fetched: float
     releases: tuple[Release, ...]
+    wheels: Mapping[str, WheelFile] = field(default_factory=dict)
     stale_reason: str = ""
 
     @property
@@ -70,14 +89,14 @@ class PackageIndex:
         if cached is not None and cached.age_seconds < self._fresh_seconds:
             return cached
         try:
-            releases = self._fetch(name)
+            files = self._fetch(name)
         except NoSuchProjectError:
             raise UsageError(
                 f"the index has no package {package!r}", where=package, hint="check the spelling of --package"
             ) from None
         except (requests.RequestException, ValueError, OSError) as error:
             return self._fall_back(package, cached, error)
-        page = IndexPage(package=name, fetched=time.time(), releases=releases)
+        page = IndexPage(package=name, fetched=time.time(), releases=collect(name, files), wheels=pure_wheels(files))
         codec.write_whole(self._file(name), codec.dumps(IndexPage, page))
         return page
 
@@ -91,10 +110,9 @@ class PackageIndex:
         wait=tenacity.wait_exponential(multiplier=0.5, max=4),
         reraise=True,
     )
-    def _fetch(self, package: str) -> tuple[Release, ...]:
+    def _fetch(self, package: str) -> list[DistributionPackage]:
         with PyPISimple(self._address) as client:
-            page = client.get_project_page(package, timeout=TIMEOUT_SECONDS)
-        return collect(package, page.packages)
+            return client.get_project_page(package, timeout=TIMEOUT_SECONDS).packages
 
     def _fall_back(self, package: str, cached: IndexPage | None, error: Exception) -> IndexPage:
         reason = _short(error)
@@ -106,7 +124,7 @@ class PackageIndex:
             ) from error
         hours = cached.age_seconds / 3600
         stale = f"the index does not answer ({reason}); using the page of {package} cached {hours:.1f} hours ago"
-        return IndexPage(package=cached.package, fetched=cached.fetched, releases=cached.releases, stale_reason=stale)
+        return replace(cached, stale_reason=stale)
 
     def _file(self, package: str) -> Path:
         return self._folder / f"{package}.json"
@@ -130,6 +148,19 @@ def collect(package: str, files: Iterable[DistributionPackage]) -> tuple[Release
         if file.package_type in ("wheel", "sdist"):
             by_version.setdefault(version, []).append(file)
     return tuple(_release(package, version, group) for version, group in sorted(by_version.items()))
+
+
+def pure_wheels(files: Iterable[DistributionPackage]) -> dict[str, WheelFile]:
+    """The wheels for any platform, by version as PEP 440 writes it."""
+    found = {}
+    for file in files:
+        if file.package_type == "wheel" and file.filename.endswith("-none-any.whl"):
+            with suppress(InvalidVersion):
+                digests = file.digests or {}
+                found[str(Version(file.version or ""))] = WheelFile(
+                    url=file.url, sha256=digests.get("sha256"), size=file.size
+                )
+    return found
 
 
 def _release(package: str, version: Version, files: list[DistributionPackage]) -> Release:
