@@ -148,6 +148,7 @@ def _table(package: str, rows: Sequence[ReleaseFacts], *, live: bool) -> Table:
         "_map_synchronization",
         "reach tf.Variable",
         "metric variables ask for",
+        "other variables have",
     ]
     for name in [*names, *(["live metric", "live model", "live optimizer", "disagreement"] if live else [])]:
         made.add_column(name, overflow="fold")

@@ -226,6 +226,27 @@ def _spans(graded: Sequence[Graded], places: Sequence[int]) -> list[str]:
     return [first if first == last else f"{first} to {last}" for first, last in names]
 
 
+def causes(fixes: Sequence[FixResult]) -> list[str]:
+    """Which key of the mapping each symptom hangs on: those whose change, alone, makes it go away.
+
+    Args:
+        fixes: Results of a sweep, named ``key->VALUE``.
+    """
+    told = []
+    for place, one in enumerate(fixes[0].releases if fixes else ()):
+        for symptom, (without, _) in one.by_symptom.items():
+            gone = [f.name for f in fixes if _gone(f.releases[place], symptom)]
+            if without == Outcome.BAD.value and gone:
+                keys = ", ".join(dict.fromkeys(name.split("->")[0] for name in gone))
+                told.append(f"{symptom} on {one.version} hangs on the key {keys}: gone with {', '.join(gone)}")
+    return told
+
+
+def _gone(one: Graded, symptom: str) -> bool:
+    """Decided and not shown; a run that ends early cannot say so."""
+    return one.by_symptom.get(symptom, ("", ""))[1] == Outcome.GOOD.value
+
+
 def workarounds(package: str, rows: Sequence[tuple[str, Verdicts]], targets: Sequence[Symptom]) -> list[str]:
     """What pinning each release is worth: one sentence per stretch of releases that behave alike.
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harness.core.grades import FixReport, FixResult, Grade, Graded
+from harness.core.grades import FixReport, FixResult, Grade, Graded, causes
 from harness.edge import codec
 from harness.reporting.templating import environment
 from harness.reporting.text import clean, key_numbers, seconds
@@ -33,7 +33,11 @@ def json_text(report: FixReport) -> str:
 
 def markdown(report: FixReport) -> str:
     """Return the report as Markdown."""
-    return environment().get_template("fix.md").render(report=report, sweep=len(report.fixes) >= SWEEP, cell=cell)
+    return (
+        environment()
+        .get_template("fix.md")
+        .render(report=report, sweep=len(report.fixes) >= SWEEP, cell=cell, causes=causes)
+    )
 
 
 def write_all(report: FixReport, folder: Path) -> None:
@@ -47,6 +51,8 @@ def show(report: FixReport, folder: Path, console: Console) -> None:
     """Print tables and sentences."""
     if len(report.fixes) >= SWEEP:
         console.print(sweep_table(report))
+        for told in causes(report.fixes):
+            console.print(f"[bold]{escape(clean(told, 600))}[/]", highlight=False)
     else:
         for result in report.fixes:
             console.print(table(result, report.question.replicas))
