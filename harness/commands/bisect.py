@@ -162,7 +162,8 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
 
 def _open(header: RunHeader, given: dict[str, Any]) -> tuple[Path, FileJournal]:
     if given["resumed"] is not None:
-        return given["resumed"], FileJournal.resume(given["resumed"], header.question)
+        folder = options.run_folder(given["resumed"])
+        return folder, FileJournal.resume(folder, header.question)
     stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
     folder = output_folder(given["output"] or options.unused(Path("reports") / f"{header.case.name}-{stamp}"))
     return folder, FileJournal.begin(folder, header)

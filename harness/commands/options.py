@@ -66,6 +66,12 @@ def unused(folder: Path) -> Path:
     return chosen
 
 
+def run_folder(run: Path) -> Path:
+    """The folder of a run, given as a path or as its id below ``reports/``."""
+    below = Path("reports") / run
+    return below if not run.exists() and below.is_dir() else run
+
+
 def default_jobs() -> int:
     """One job per core, at most four: a TensorFlow trial takes a core and a gigabyte."""
     return max(1, min(4, os.cpu_count() or 1))

@@ -17,6 +17,7 @@ from harness.reporting import files, terminal_report
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def command(run: Path, *, as_json: bool) -> int:
     """Write the reports of RUN (a folder under reports/) again from its journal: the same journal, the same bytes."""
+    run = options.run_folder(run)
     header, entries = journal.read(run)
     finding = ledger.compose(header, entries)
     files.write_all(finding, run)

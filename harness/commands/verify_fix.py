@@ -237,7 +237,8 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
 def open_run(header: RunHeader, given: dict[str, Any], kind: str) -> tuple[Path, FileJournal]:
     """Begin or resume the journal of a run."""
     if given["resumed"] is not None:
-        return given["resumed"], FileJournal.resume(given["resumed"], header.question)
+        folder = options.run_folder(given["resumed"])
+        return folder, FileJournal.resume(folder, header.question)
     stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
     name = "-".join(part for part in (kind, header.case.name, stamp) if part)
     folder = output_folder(given["output"] or options.unused(Path("reports") / name))

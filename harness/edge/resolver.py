@@ -111,7 +111,7 @@ def explanation(output: str) -> str:
     """Strip uv's drawing from its explanation and fold it into one paragraph."""
     kept = [line for line in output.splitlines() if not line.startswith(("warning:", "hint:"))]
     text = " ".join(" ".join(kept).replace("\u2570\u2500\u25b6", " ").replace("\u2502", " ").split())
-    return re.sub(r"^.*?No solution found when resolving dependencies: ?", "", text).lstrip("\u00d7 ")
+    return re.sub(r"^.*?No solution found when resolving dependencies:?(?: cause:)? ?", "", text).lstrip("\u00d7 ")
 
 
 def read_lock(text: str) -> tuple[str, ...]:
