@@ -20,6 +20,7 @@ COMMANDS = {
     "bisect": "Find in which release each symptom begins and ends.",
     "releases": "List the timeline as the harness sees it.",
     "repro": "Run all cases in the environment of one release.",
+    "reproduce": "Rebuild the environment of one release of a run and repeat its trials.",
     "verify-fix": "Verify a fix: is the symptom gone, is it right, does it break something?",
     "run": "Run one case in the environment of one release.",
     "report": "Write the reports of a run again from its journal.",

@@ -74,8 +74,19 @@ class NoxEnvironments:
             lock = self._planner.lock_for(self._companions, release)
         except Unsatisfiable as failure:
             raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
-        resolved = time.monotonic()
-        top, base_lock = self._layers(lock)
+        return self._assemble(*self._layers(lock), resolve_seconds=time.monotonic() - started)
+
+    def restore(self, recorded: Environment) -> Environment:
+        """Build again exactly what a journal recorded, without resolving anything.
+
+        Raises:
+            Untestable: a package of its lock can no longer be installed.
+            SurroundingsError: index, disk or nox failed.
+        """
+        return self._assemble(*self._layers(recorded.lock), resolve_seconds=0.0)
+
+    def _assemble(self, top: tuple[str, ...], base_lock: tuple[str, ...], *, resolve_seconds: float) -> Environment:
+        started = time.monotonic()
         base, base_built = self._layer(base_lock, None)
         layer, built = self._layer(top, base)
         ready = time.monotonic()
@@ -84,13 +95,9 @@ class NoxEnvironments:
         return Environment(
             key=layer.key,
             executable=layer.executable,
-            python=python.version,
+            python=self._companions.interpreter.version,
             lock=top if base_lock == self._companions.shared else (*top, *base_lock),
-            seconds={
-                "resolve": resolved - started,
-                "build": ready - resolved,
-                "seal": time.monotonic() - ready,
-            },
+            seconds={"resolve": resolve_seconds, "build": ready - started, "seal": time.monotonic() - ready},
             reused=not (base_built or built),
         )
 

@@ -1,0 +1,100 @@
+"""``harness reproduce RUN --release VERSION``: the same environment, the same trial, the same numbers?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from harness.commands import options
+from harness.core.errors import UsageError
+from harness.core.findings import RunHeader
+from harness.core.observations import Observation
+from harness.edge import codec, journal
+from harness.edge.companions import Companions, Mode, Wanted
+from harness.edge.interpreters import Interpreter
+from harness.reporting.text import clean, number
+from harness.seams import Entry, FinishedTrial
+from harness.wiring import Workshop, workshop
+
+
+@click.command("reproduce")
+@click.argument("run", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--release", "version", required=True, help="Release of the run whose trials are repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print the new observations as JSON.")
+def command(run: Path, version: str, *, as_json: bool) -> int:
+    r"""Rebuild the environment of one release of RUN from the recorded lock and repeat its trials.
+
+    \b
+    Exit codes: 0 the same numbers, 3 other numbers, 2 bad usage, 6 environment, index or disk failed.
+    """
+    header, entries = journal.read(options.run_folder(run))
+    recorded = [e for e in entries if e.release == version and e.finished and e.finished.trial.repeat == 0]
+    if not recorded or recorded[0].environment is None:
+        known = ", ".join(dict.fromkeys(e.release for e in entries if e.finished))
+        raise UsageError(f"the run has no trial of {version}", where=str(run), hint=f"releases with trials: {known}")
+    with workshop() as shop:
+        environments = shop.environments(_companions(shop, header))
+        environment = environments.restore(recorded[0].environment)
+        asked = [e.finished.trial for e in recorded if e.finished]
+        finished = shop.trials(fresh=True).run(environment, header.case, asked)
+    if as_json:
+        click.echo(codec.dumps(tuple[FinishedTrial, ...], tuple(finished), indent=2))
+    same_key = environment.key == recorded[0].environment.key
+    return _show(recorded, finished, same_key=same_key, quiet=as_json)
+
+
+def _companions(shop: Workshop, header: RunHeader) -> Companions:
+    """The companions as recorded; the interpreter must be of the same minor version."""
+    return Companions(
+        wanted=Wanted(package=header.case.package, requirements=()),
+        mode=Mode(header.setting.mode),
+        interpreter=_interpreter(shop, header.setting.python),
+        lock=header.setting.lock,
+    )
+
+
+def _interpreter(shop: Workshop, version: str) -> Interpreter:
+    minor = ".".join(version.split(".")[:2])
+    found = shop.interpreters.named(minor)
+    if found.version != version:
+        click.echo(f"harness: warning: the run had Python {version}, this machine has {found.version}", err=True)
+    return found
+
+
+def _show(recorded: Sequence[Entry], finished: Sequence[FinishedTrial], *, same_key: bool, quiet: bool) -> int:
+    table = Table(title=escape(finished[0].trial.release), title_justify="left")
+    for name in ("trial", "number", "recorded", "now", ""):
+        table.add_column(name)
+    same = True
+    for entry, again in zip(recorded, finished, strict=True):
+        assert entry.finished is not None
+        for name, was, now in pairs(entry.finished.observation, again.observation):
+            same = same and was == now
+            table.add_row(
+                escape(again.trial.variant.label), escape(clean(name)), was, now, "" if was == now else "differs"
+            )
+    if not quiet:
+        console = options.console()
+        console.print(table)
+        kind = (
+            "the same lock, interpreter and platform"
+            if same_key
+            else "the same lock on another interpreter or platform"
+        )
+        console.print(f"Environment: {kind}. Numbers: {'the same' if same else 'not the same'}.")
+    return 0 if same else 3
+
+
+def pairs(was: Observation, now: Observation) -> list[tuple[str, str, str]]:
+    """How both ended, and every final number of either, to six digits."""
+    names = dict.fromkeys([*was.numbers, *now.numbers])
+    ends = ("ended", was.ending.kind.value, now.ending.kind.value)
+    return [ends, *((name, _text(was, name), _text(now, name)) for name in names)]
+
+
+def _text(seen: Observation, name: str) -> str:
+    return number(seen.numbers[name]) if name in seen.numbers else "-"
