@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -42,7 +44,7 @@ def test_beliefs_are_probabilities(tallies) -> None:
 def test_edges_alternate(tallies) -> None:
     """Edges of one symptom begin and end in turn, from left to right."""
     found = edges(rows(*tallies), [NAN])
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in itertools.pairwise(found):
         assert one.turns_bad is not other.turns_bad
         assert one.after <= other.before
 
@@ -113,7 +115,7 @@ def test_wide_gaps_cost_confidence() -> None:
 
 
 def test_settle_agrees_with_the_states() -> None:
-    """Where the majority of a release's own runs says otherwise, the neighbours decide and the reason says so."""
+    """Where a release's own majority says otherwise, the neighbours decide and the reason says so."""
     board = [*rows((0, 9), (4, 4), (1, 5), (5, 4)), Row(), Row(blocked="no wheel")]
     told = settle(board, NAN)
     assert [v.outcome if v else None for v in told] == [

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timezone
 
 import pytest
 
 from harness.core.board import Row
-from harness.core.findings import Answer, Kind, conclude, describe, signature_changes, transitions
+from harness.core.findings import Answer, Kind, Question, conclude, describe, signature_changes, transitions
 from harness.core.releases import Release, Timeline
 from harness.core.search import Policy
 from harness.core.verdicts import GOOD
@@ -27,7 +28,10 @@ class TestTransitions:
     def test_sides_confidence_and_reasons(self) -> None:
         (one,), _ = answer("ggggxxnnnn")
         assert (one.kind, one.last_before, one.first_after) == (Kind.REGRESSION, "3", "6")
-        assert [(u.version, u.reason) for u in one.untested] == [("4", "cannot be installed"), ("5", "cannot be installed")]
+        assert [(u.version, u.reason) for u in one.untested] == [
+            ("4", "cannot be installed"),
+            ("5", "cannot be installed"),
+        ]
         assert one.confirmed
         assert 0.99 <= one.confidence < 1
         assert one.rate == 1
@@ -161,3 +165,9 @@ class TestConclusion:
     def test_skipped_rows_are_not_tested(self) -> None:
         board = [Row(runs=({NAN: SKIPPED},)), Row(runs=({NAN: GOOD},))]
         assert "from 1 to 1" in conclude(timeline(2), board, (NAN,), []).sentence
+
+
+def test_questions_name_their_differences() -> None:
+    one = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
+    assert one.differences(one) == []
+    assert one.differences(replace(one, last="3")) == ["last: '2' -> '3'"]

@@ -46,7 +46,7 @@ def chosen(letters: str, policy: Policy | None = None, **more) -> list[tuple[int
 
 
 class TestOneAnswerForDeterministicHistories:
-    """With every release run, no edge is missed and none is wrong, whatever the history and whatever is broken."""
+    """With every release run, no edge is missed and none is wrong, whatever is broken."""
 
     @given(LETTERS)
     @SLOW
@@ -111,7 +111,7 @@ class TestCost:
         assert played.runs <= 2 + math.ceil(math.log2(length)) + 10
 
     def test_time(self) -> None:
-        """The choice stays far below the time of a trial: a guard against quadratic cost, hence the wide margin."""
+        """The choice stays far below the time of a trial (wide margins: a guard against quadratic cost)."""
         rng = random.Random(0)
         for length, limit in ((150, 1.0), (2000, 10.0)):
             rows = [

@@ -53,7 +53,10 @@ def test_nonfinite_names_the_first_and_not_the_step() -> None:
     assert told(run, Symptom.NONFINITE_METRIC) == "nonfinite-metric | mae"
     run = replace(GOOD_RUN, weights=replace(WEIGHTS, finite=False))
     assert told(run, Symptom.NONFINITE_WEIGHTS) == "nonfinite-weights"
-    assert told(replace(run, first_nonfinite_weight=first), Symptom.NONFINITE_WEIGHTS) == "nonfinite-weights | loss"
+    assert (
+        told(replace(run, first_nonfinite_weight=first), Symptom.NONFINITE_WEIGHTS)
+        == "nonfinite-weights | loss"
+    )
 
 
 def test_wrong_values_have_no_numbers_in_their_signature() -> None:

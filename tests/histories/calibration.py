@@ -2,12 +2,13 @@
 
     python -m tests.histories.calibration reports/calibration.md
 
-Everything is seeded; no figure depends on the machine. Three questions: how often is an edge right, is a stated confidence
-kept, and what does it cost, each beside a plain bisection and beside a bisection that takes the majority of three runs.
+Everything is seeded; no figure depends on the machine. Three questions: how often is an edge right, is a
+stated confidence kept, and what does it cost, each beside a plain bisection and one by the majority of three runs.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import sys
@@ -55,8 +56,9 @@ class Score:
 def floor_of(length: int, edges: int, rate: float) -> float:
     """Fewest runs on average that can name the edges: bits to name them over the capacity of one run.
 
-    The places of k edges among n - 1 take log2(C(n - 1, k)) bits. A run is a Z-channel: it fails with probability
-    `rate` if the release is bad, never if it is good; its capacity is log2(1 + (1 - q) q^(q / (1 - q))), q = 1 - rate.
+    The places of k edges among n - 1 take log2(C(n - 1, k)) bits. A run is a Z-channel: it fails with
+    probability `rate` if the release is bad, never if it is good; its capacity is
+    log2(1 + (1 - q) q^(q / (1 - q))) with q = 1 - rate.
     """
     quiet = 1 - rate
     capacity = 1.0 if quiet == 0 else math.log2(1 + (1 - quiet) * quiet ** (quiet / (1 - quiet)))
@@ -116,8 +118,21 @@ class Scene:
 
 
 SCENES = (
-    Scene("Stable releases: 8 to 30, up to two edges, everything run", (8, 30), (0, 1, 1, 2), Policy(), HISTORIES),
-    Scene("Nightlies: 100 to 200, one edge, gaps not filled", (100, 200), (1,), Policy(max_gap=None), HISTORIES // 2),
+    Scene("Short of budget: 20 releases, 20 runs", (20, 20), (0, 1, 1, 2), Policy(max_trials=20), HISTORIES),
+    Scene(
+        "Stable releases: 8 to 30, up to two edges, everything run",
+        (8, 30),
+        (0, 1, 1, 2),
+        Policy(),
+        HISTORIES,
+    ),
+    Scene(
+        "Nightlies: 100 to 200, one edge, gaps not filled",
+        (100, 200),
+        (1,),
+        Policy(max_gap=None),
+        HISTORIES // 2,
+    ),
 )
 
 
@@ -149,8 +164,10 @@ def percentage(part: float, whole: float) -> str:
 
 
 def accuracy_table(results: Sequence[tuple[float, str, Score]]) -> Iterator[str]:
-    yield "| failure rate | method | true edges | stated | of them wrong | missed | histories all right | runs | floor |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    columns = ["failure rate", "method", "true edges", "stated", "of them wrong", "missed"]
+    columns += ["histories all right", "runs", "floor"]
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
     for rate, name, s in results:
         n = s.histories
         yield (
@@ -163,21 +180,23 @@ def accuracy_table(results: Sequence[tuple[float, str, Score]]) -> Iterator[str]
 def reliability_table(pairs: Sequence[tuple[float, bool]]) -> Iterator[str]:
     yield "| stated confidence | edges | mean stated | right |"
     yield "|---|---|---|---|"
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in itertools.pairwise(BINS):
         inside = [(c, right) for c, right in pairs if low <= c < high or c == high == 1.0]
         if inside:
             mean = sum(c for c, _ in inside) / len(inside)
             right = sum(right for _, right in inside)
-            yield f"| {low:g} to {high:g} | {len(inside)} | {100 * mean:.2f} % | {percentage(right, len(inside))} |"
+            shown = percentage(right, len(inside))
+            yield f"| {low:g} to {high:g} | {len(inside)} | {100 * mean:.2f} % | {shown} |"
 
 
 def report() -> Iterator[str]:
     yield "# Calibration of the search"
     yield ""
     yield (
-        f"Written by `python -m tests.histories.calibration`; seed {SEED}. A bad release fails with the failure rate, a "
-        "good one never. An edge counts as stated when its confidence reaches 0.99; bisections state what they end at. "
-        "*Floor* is the least number of runs that could name the edges, from information theory; it neither looks for "
+        f"Written by `python -m tests.histories.calibration`; seed {SEED}. A bad release fails with the "
+        "failure rate, a good one never. An edge counts as stated when its confidence reaches 0.99; bisections state "
+        "what they end at. *Runs* is the mean per history. *Floor* is the least mean number that could "
+        "name the edges, from information theory (fewer runs can only miss or guess); it neither looks for "
         "islands nor confirms anything, so the search, which runs every release, cannot come near it."
     )
     pairs: list[tuple[float, bool]] = []
@@ -193,8 +212,8 @@ def report() -> Iterator[str]:
     yield from ("", "## In short", "")
     yield (
         f"Of {len(noise)} edges stated with 0.99 or more, {noise.count(False)} "
-        f"({percentage(noise.count(False), len(noise))}) were wrong. The prior gives a symptom that always shows the "
-        f"weight {ALWAYS_WEIGHT:g}; here it holds in one history of {len(RATES)}."
+        f"({percentage(noise.count(False), len(noise))}) were wrong. The prior gives a symptom that always "
+        f"shows the weight {ALWAYS_WEIGHT:g}; here it holds in one history of {len(RATES)}."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -41,8 +42,8 @@ LETTERS: dict[str, Verdicts | str] = {
     "s": {RAISES: SKIPPED, NAN: SKIPPED, WRONG: SKIPPED},
     "x": "cannot be installed",
 }
-"""g good, n NaN (hides wrong), w wrong metric, e/p/q exception (hides both), s skipped run, x untestable; a capital
-letter shows its symptom only at the history's rate and is good else."""
+"""g good, n NaN (hides wrong), w wrong metric, e/p/q exception (hides both), s skipped run, x untestable; a
+capital letter shows its symptom only at the history's rate and is good else."""
 
 
 @dataclass
@@ -102,9 +103,7 @@ def true_edges(states: Sequence[bool | None]) -> set[tuple[int, int, bool]]:
     """The oracle: (before, after, turns bad) for neighbouring states that differ; None says nothing."""
     known = [(i, state) for i, state in enumerate(states) if state is not None]
     return {
-        (before, after, now)
-        for (before, was), (after, now) in zip(known, known[1:], strict=False)
-        if was is not now
+        (before, after, now) for (before, was), (after, now) in itertools.pairwise(known) if was is not now
     }
 
 
