@@ -256,7 +256,7 @@ class _Search:
         fresh failures can save ten passes. A release whose runs all contradict its state is run again however
         sure the state is: a history that changes at every release looks like a flake until releases repeat.
         """
-        allowed = SLACK * (1 - self.policy.confidence)
+        allowed, states = SLACK * (1 - self.policy.confidence), belief.states
         for edge in closed:
             if 1 - edge.confidence > allowed:
                 yield from ((index, 1 - edge.confidence) for index in (edge.before, edge.after))
@@ -265,7 +265,7 @@ class _Search:
             if index in moving:
                 continue
             tally = self.board[index].tally(belief.symptom)
-            against, agreeing = tally if not belief.states[index] else (tally.good, tally.bad)
+            against, agreeing = (tally.good, tally.bad) if states[index] else tally
             if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
                 yield index, doubt
 

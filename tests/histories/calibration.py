@@ -3,7 +3,7 @@
     python -m tests.histories.calibration reports/calibration.md
 
 Everything is seeded; no figure depends on the machine. Three questions: how often is an edge right, is a
-stated confidence kept, and what does it cost, each beside a plain bisection and one by the majority of three runs.
+stated confidence kept, and what does it cost; each beside a plain bisection and one by the majority of three.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ def report() -> Iterator[str]:
     yield ""
     yield (
         f"Written by `python -m tests.histories.calibration`; seed {SEED}. A bad release fails with the "
-        "failure rate, a good one never. An edge counts as stated when its confidence reaches 0.99; bisections state "
-        "what they end at. *Runs* is the mean per history. *Floor* is the least mean number that could "
+        "failure rate, a good one never. An edge counts as stated when its confidence reaches 0.99; "
+        "bisections state what they end at. *Runs* is the mean per history. *Floor* is the least mean number that could "
         "name the edges, from information theory (fewer runs can only miss or guess); it neither looks for "
         "islands nor confirms anything, so the search, which runs every release, cannot come near it."
     )
