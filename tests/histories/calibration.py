@@ -195,8 +195,9 @@ def report() -> Iterator[str]:
     yield (
         f"Written by `python -m tests.histories.calibration`; seed {SEED}. A bad release fails with the "
         "failure rate, a good one never. An edge counts as stated when its confidence reaches 0.99; "
-        "bisections state what they end at. *Runs* is the mean per history. *Floor* is the least mean number that could "
-        "name the edges, from information theory (fewer runs can only miss or guess); it neither looks for "
+        "bisections state what they end at. *Runs* is the mean per history. *Floor* is the least "
+        "mean number that could name the edges, from information "
+        "theory (fewer runs can only miss or guess); it neither looks for "
         "islands nor confirms anything, so the search, which runs every release, cannot come near it."
     )
     pairs: list[tuple[float, bool]] = []
