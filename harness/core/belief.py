@@ -26,25 +26,25 @@ from harness.core.chain import OwnRates, Series, SharedRate
 from harness.core.verdicts import Outcome, Verdict
 
 CHANGE = 0.02
-"""Chance that one release changes one symptom.
-
-Keras 3.5.0 to 3.15.1: three changes of the two symptoms of issue #20568 in 23 steps are 0.065 for the symptoms
-that somebody reported, far less for all others. On a timeline of more than 1 / CHANGE releases it is 1 / length:
-nightlies do not change a symptom more often because there are more of them."""
+"""Chance that one release changes one symptom. Keras 3.5.0 to 3.15.1: three changes of the two symptoms of
+issue #20568 in 23 steps are 0.065 for the symptoms that somebody reported, far less for all others. On a
+timeline of more than 1 / CHANGE releases it is 1 / length: nightlies do not change a symptom more often
+because there are more of them."""
 
 STARTS_BAD = 0.1
 """Chance that the first release has the symptom already."""
 
 FALSE_FAILURE = 3e-4
-"""Chance that a release without the symptom shows it all the same (a full disk, a cosmic ray). Below
-CHANGE squared, so a single bad run between good ones counts as bad until a repeat refutes it."""
+"""Chance that a release without the symptom shows it all the same (a full disk, a cosmic ray). Of the order
+of CHANGE squared: a single bad run between good ones is in doubt until it is repeated."""
 
 ALWAYS = 1.0 - 1e-6
 RATES = (ALWAYS, 0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
 ALWAYS_WEIGHT = 0.5
-"""Prior weight of a symptom that always shows; the rest is spread evenly. With 0.5, two runs on each side of
-an edge reach 0.99 as soon as four bad releases agree, and of the edges so stated less than 1 % are wrong at any
-failure rate; with 0.9 an island of one costs four runs less, and 2 % were wrong (``tests/histories``)."""
+"""Prior weight of a symptom that always shows; the rest is spread evenly. With 0.5, two runs on each side
+of an edge suffice where eight or more bad releases agree; shorter ranges cost one to seven runs more, an
+island of one up to ten. With 0.9 they cost less, and of the edges stated at 0.99 in noisy histories 2 %
+were wrong: see ``tests/histories`` and its calibration program."""
 
 OWN_RATES = 0.1
 """Weight of the hypothesis that each bad range fails at a rate of its own."""

@@ -107,8 +107,8 @@ def _unrepeated(versions: Sequence[str], board: Board, belief: Belief) -> Iterat
         tally = board[place].tally(belief.symptom)
         if tally.bad and not bad:
             yield (
-                f"{belief.symptom.value} showed in {tally.bad} of {tally.runs} runs of {versions[place]}, which is "
-                f"taken for an accident of the run ({percent(1 - belief.doubts[place])} sure)."
+                f"{belief.symptom.value} showed in {tally.bad} of {tally.runs} runs of {versions[place]}, "
+                f"which is taken for an accident of the run ({percent(1 - belief.doubts[place])} sure)."
             )
 
 

@@ -275,8 +275,9 @@ def _everywhere(timeline: Timeline, board: Board, places: Mapping[Symptom, Seque
 
 def _turned(change: SignatureChange) -> str:
     return (
-        f"The failure changes while {change.symptom.value} lasts, {change.last_before} -> {change.first_after}: "
-        f"{change.before!r} becomes {change.after!r}; the two may have different causes."
+        f"The failure changes while {change.symptom.value} lasts, "
+        f"{change.last_before} -> {change.first_after}: {change.before!r} becomes {change.after!r}; "
+        "the two may have different causes."
     )
 
 
@@ -306,5 +307,6 @@ def _coverage(board: Board, not_run: Sequence[str]) -> str:
     if blocked:
         parts.append(f"{blocked} could not be tested")
     if not_run:
-        parts.append(f"{len(not_run)} were not run ({', '.join(not_run[:8])}{', ...' if len(not_run) > 8 else ''})")
+        named = ", ".join([*not_run[:8], "..."] if len(not_run) > 8 else not_run)
+        parts.append(f"{len(not_run)} were not run ({named})")
     return ", ".join(parts) + "."

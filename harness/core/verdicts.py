@@ -108,7 +108,8 @@ def _ended_badly(ending: Ending, case: Case) -> tuple[Symptom, str] | None:
         case EndingKind.SIGNALLED:
             return Symptom.KILLED, f"killed by {signal_name(ending.signal)} (while: {ending.stage.value})"
         case EndingKind.TIMED_OUT:
-            return Symptom.TIMEOUT, f"not finished after {case.timeout_seconds:g} s (while: {ending.stage.value})"
+            told = f"not finished after {case.timeout_seconds:g} s (while: {ending.stage.value})"
+            return Symptom.TIMEOUT, told
         case EndingKind.EXITED:
             return Symptom.EXCEPTION, f"left with exit code {ending.exit_code} (while: {ending.stage.value})"
         case _:
@@ -123,14 +124,15 @@ def _judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict
     aborts = ending.kind is EndingKind.SIGNALLED or (code is not None and code >= 128)
     if ending.kind is EndingKind.TIMED_OUT or (aborts and case.expects is Symptom.KILLED):
         symptom = Symptom.TIMEOUT if ending.kind is EndingKind.TIMED_OUT else Symptom.KILLED
-        why = f"not finished after {case.timeout_seconds:g} s" if symptom is Symptom.TIMEOUT else _left(ending)
+        late = f"not finished after {case.timeout_seconds:g} s"
+        why = late if symptom is Symptom.TIMEOUT else _left(ending)
         told = signature(symptom.value, exception=_manner(ending))
         return {s: _bad(why, told) if s is symptom else _hidden(symptom, why) for s in symptoms}
     if aborts:
         raise SurroundingsError(
             f"the script was ended by force ({_left(ending)}): the search is stopped, as git bisect does",
             where=case.path,
-            hint='if that is the symptom, say expects = "killed" in its metadata; else look at the trial\'s log',
+            hint='if that is the symptom, say expects = "killed" in its metadata; else see the trial\'s log',
         )
     if reason := untestable(ending, case):
         return dict.fromkeys(symptoms, _skip(reason))
@@ -187,7 +189,8 @@ def _wrong_metric(case: Case, observation: Observation, reference: Observation |
     wrong = [n for n in comparable if not close(observation.numbers[n], reference.numbers[n], tolerance)]
     if not wrong:
         return GOOD
-    shown = ", ".join(f"{n} is {observation.numbers[n]:.6g}, reference {reference.numbers[n]:.6g}" for n in wrong[:3])
+    own, other = observation.numbers, reference.numbers
+    shown = ", ".join(f"{n} is {own[n]:.6g}, reference {other[n]:.6g}" for n in wrong[:3])
     return _bad(f"{shown} (tolerance {tolerance:g})", Symptom.WRONG_METRIC.value)
 
 

@@ -115,7 +115,7 @@ def test_wide_gaps_cost_confidence() -> None:
 
 
 def test_settle_agrees_with_the_states() -> None:
-    """Where the majority of a release's own runs says otherwise, the neighbours decide and the reason says so."""
+    """Where a release's own majority says otherwise, the neighbours decide and the reason says so."""
     board = [*rows((0, 9), (4, 4), (1, 5), (5, 4)), Row(), Row(blocked="no wheel")]
     told = settle(board, NAN)
     assert [v.outcome if v else None for v in told] == [

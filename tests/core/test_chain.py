@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.chain import OwnRates, SharedRate
+from harness.core.chain import OwnRates, Series, SharedRate
 
 CHANCES = st.floats(0.001, 0.999)
 
 
-def by_paths(rows, weights, changes, starts_bad, rate_only):
+def by_paths(
+    rows: Sequence[Series], weights: Series, changes: Series, starts_bad: float, rate_only: float
+) -> tuple[float, list[list[float]]]:
     """Brute force: (evidence, bad at each place, begins, ends)."""
     size = len(rows)
     total, bad, begins, ends = 0.0, [0.0] * size, [0.0] * (size - 1), [0.0] * (size - 1)
@@ -34,7 +37,7 @@ def by_paths(rows, weights, changes, starts_bad, rate_only):
         for i, (was, now) in enumerate(itertools.pairwise(path)):
             begins[i] += p * (was == 0 < now)
             ends[i] += p * (now == 0 < was)
-    return math.log(total), *[[x / total for x in series] for series in (bad, begins, ends)]
+    return math.log(total), [[x / total for x in series] for series in (bad, begins, ends)]
 
 
 @given(st.data())
@@ -46,7 +49,7 @@ def test_shared_rate_equals_the_sum_over_paths(data) -> None:
     changes = [data.draw(CHANCES) for _ in range(size - 1)]
     good, bad = zip(*rows, strict=True)
     chain = SharedRate(good, bad, changes, 0.1)
-    evidence, *series = by_paths(rows, [1.0], changes, 0.1, 0.0)
+    evidence, series = by_paths(rows, [1.0], changes, 0.1, 0.0)
     told = chain.smooth()
     assert chain.evidence == pytest.approx(evidence)
     for mine, truth in zip((told.bad, told.begins, told.ends), series, strict=True):
@@ -62,7 +65,7 @@ def test_own_rates_equal_the_sum_over_paths(data) -> None:
     rows = [tuple(data.draw(CHANCES) for _ in range(4)) for _ in range(size)]
     changes = [data.draw(CHANCES) for _ in range(size - 1)]
     chain = OwnRates(rows, weights, changes, 0.2, 0.1)
-    evidence, *series = by_paths(rows, weights, changes, 0.2, 0.1)
+    evidence, series = by_paths(rows, weights, changes, 0.2, 0.1)
     told = chain.smooth()
     assert chain.evidence == pytest.approx(evidence)
     for mine, truth in zip((told.bad, told.begins, told.ends), series, strict=True):

@@ -47,7 +47,7 @@ def chosen(letters: str, policy: Policy | None = None, **more) -> list[tuple[int
 
 
 class TestOneAnswerForDeterministicHistories:
-    """With every release run, no edge is missed and none is wrong, whatever the history and whatever is broken."""
+    """With every release run, no edge is missed and none is wrong, whatever is broken."""
 
     @given(LETTERS)
     @SLOW
@@ -93,10 +93,10 @@ class TestCost:
         assert all(edge.confidence >= 0.99 for edge in edges(played.board, [NAN]))
 
     def test_an_island_of_one_costs_a_few_more(self) -> None:
-        """Two failures of a single release could be a rare flake; up to six further runs say no."""
+        """Two failures of a single release could be a rare flake; up to eight further runs say no."""
         letters = "g" * 12 + "n" + "g" * 11
         played = play(24, script(letters), Policy())
-        assert 24 + 3 <= played.runs <= 24 + 3 + 6
+        assert 24 + 3 <= played.runs <= 24 + 3 + 8
 
     @given(st.integers(20, 400), st.floats(0.1, 0.9))
     @SLOW
@@ -107,14 +107,18 @@ class TestCost:
         assert found_edges(played.board, NAN) == {(cut - 1, cut, True)}
         assert played.runs <= 2 + math.ceil(math.log2(length)) + 10
 
-    def test_time(self) -> None:
-        """The choice stays far below the time of a trial: a guard against quadratic cost, hence the wide margin."""
-        rng = random.Random(0)
-        for length, limit in ((150, 1.0), (2000, 10.0)):
-            rows = [Row(runs=({NAN: bad() if i > length / 2 and rng.random() < 0.6 else GOOD},)) for i in range(length)]
-            start = time.perf_counter()
-            assert next_probes(rows, Policy())
-            assert time.perf_counter() - start < limit
+    def test_time_grows_with_the_length_and_not_with_its_square(self) -> None:
+        """Ten times the releases cost about ten times the time, a hundred times if it were quadratic."""
+
+        def seconds(length: int) -> float:
+            rng = random.Random(0)
+            shown = [{NAN: bad() if 2 * i > length and rng.random() < 0.6 else GOOD} for i in range(length)]
+            board = [Row(runs=(run,)) for run in shown]
+            start = time.process_time()
+            assert next_probes(board, Policy())
+            return time.process_time() - start
+
+        assert seconds(2000) < 40 * max(seconds(200), 1e-3)
 
 
 class TestOrder:

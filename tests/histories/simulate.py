@@ -42,8 +42,8 @@ LETTERS: dict[str, Verdicts | str] = {
     "s": {RAISES: SKIPPED, NAN: SKIPPED, WRONG: SKIPPED},
     "x": "cannot be installed",
 }
-"""g good, n NaN (hides wrong), w wrong metric, e/p/q exception (hides both), s skipped run, x untestable; a capital
-letter shows its symptom only at the history's rate and is good else."""
+"""g good, n NaN (hides wrong), w wrong metric, e/p/q exception (hides both), s skipped run, x untestable; a
+capital letter shows its symptom only at the history's rate and is good else."""
 
 
 @dataclass

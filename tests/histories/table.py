@@ -1,7 +1,7 @@
 """Named histories with the transitions that the search must find.
 
-Each: name, what it is, what a careless tool answers, the releases as letters (see `simulate.LETTERS`), the expected
-transitions ("n" NaN, "e" exception, "w" wrong metric; "+" begins, "-" ends; last before : first after).
+Each: name, what it is, what a careless tool answers, the releases as letters (see `simulate.LETTERS`), the
+expected transitions ("n" NaN, "e" exception, "w" wrong metric; "+" begins, "-" ends; before : after).
 """
 
 from __future__ import annotations

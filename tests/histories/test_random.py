@@ -24,7 +24,7 @@ def test_deterministic_histories_have_no_wrong_and_no_missed_edge() -> None:
 
 
 def test_noisy_histories_have_at_most_one_wrong_edge_in_a_hundred() -> None:
-    """Of the edges stated with a confidence of 0.99, at most 1 % are wrong, over failure rates from 0.9 to 0.3."""
+    """Of the edges stated with a confidence of 0.99, at most 1 % are wrong, at rates from 0.9 to 0.3."""
     rng = random.Random(21467)
     stated = wrong = 0
     for number in range(NOISY):

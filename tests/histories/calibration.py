@@ -1,0 +1,230 @@
+"""Measure the search against simulated histories and write the figures as Markdown.
+
+    python -m tests.histories.calibration reports/calibration.md
+
+Everything is seeded; no figure depends on the machine. Three questions: how often is an edge right, is a
+stated confidence kept, and what does it cost; each beside a plain bisection and one by the majority of three.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.core.belief import ALWAYS_WEIGHT, believe
+from harness.core.search import Policy
+from tests.histories.simulate import NAN, noisy, play, random_states, true_edges
+
+RATES = (1.0, 0.9, 0.7, 0.5, 0.3)
+HISTORIES = 400
+SEED = 20568
+BINS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
+
+Edges = set[tuple[int, int, bool]]
+
+
+@dataclass
+class Score:
+    """What one method achieved at one failure rate."""
+
+    histories: int = 0
+    exact: int = 0
+    true: int = 0
+    stated: int = 0
+    wrong: int = 0
+    missed: int = 0
+    runs: int = 0
+    floor: float = 0.0
+    confidences: list[tuple[float, bool]] = field(default_factory=list)
+
+    def add(self, truth: Edges, told: Edges, runs: int, floor: float) -> None:
+        self.histories += 1
+        self.exact += truth == told
+        self.true += len(truth)
+        self.stated += len(told)
+        self.wrong += len(told - truth)
+        self.missed += len(truth - told)
+        self.runs += runs
+        self.floor += floor
+
+
+def floor_of(length: int, edges: int, rate: float) -> float:
+    """Fewest runs on average that can name the edges: bits to name them over the capacity of one run.
+
+    The places of k edges among n - 1 take log2(C(n - 1, k)) bits. A run is a Z-channel: it fails with
+    probability `rate` if the release is bad, never if it is good; its capacity is
+    log2(1 + (1 - q) q^(q / (1 - q))) with q = 1 - rate.
+    """
+    quiet = 1 - rate
+    capacity = 1.0 if quiet == 0 else math.log2(1 + (1 - quiet) * quiet ** (quiet / (1 - quiet)))
+    return math.log2(math.comb(length - 1, edges)) / capacity
+
+
+def plain(votes: int) -> Callable[[Sequence[bool], float, random.Random], tuple[Edges, int]]:
+    """Bisect as git does: good start, bad end, each release by the majority of `votes` runs."""
+
+    def bisect(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Edges, int]:
+        runs = 0
+
+        def fails(index: int) -> bool:
+            nonlocal runs
+            runs += votes
+            return 2 * sum(states[index] and rng.random() < rate for _ in range(votes)) > votes
+
+        low, high = 0, len(states) - 1
+        first, last = fails(low), fails(high)
+        if first is last:
+            return set(), runs
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fails(middle) is first else (low, middle)
+        return {(low, high, last)}, runs
+
+    return bisect
+
+
+def harness(
+    policy: Policy, record: list[tuple[float, bool]]
+) -> Callable[[Sequence[bool], float, random.Random], tuple[Edges, int]]:
+    """The search under test; every stated confidence goes to `record` with whether the edge was right."""
+
+    def search(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Edges, int]:
+        played = play(len(states), noisy(states, (), rate, rng), policy)
+        truth, told = true_edges(states), set()
+        for edge in believe(played.board, NAN).edges:
+            key = (edge.before, edge.after, edge.turns_bad)
+            record.append((edge.confidence, key in truth))
+            if edge.confidence >= policy.confidence:
+                told.add(key)
+        return told, played.runs
+
+    return search
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One kind of question."""
+
+    title: str
+    lengths: tuple[int, int]
+    changes: tuple[int, ...]
+    policy: Policy
+    histories: int
+
+
+SCENES = (
+    Scene("Short of budget: 20 releases, 20 runs", (20, 20), (0, 1, 1, 2), Policy(max_trials=20), HISTORIES),
+    Scene(
+        "Stable releases: 8 to 30, up to two edges, everything run",
+        (8, 30),
+        (0, 1, 1, 2),
+        Policy(),
+        HISTORIES,
+    ),
+    Scene(
+        "Nightlies: 100 to 200, one edge, gaps not filled",
+        (100, 200),
+        (1,),
+        Policy(max_gap=None),
+        HISTORIES // 2,
+    ),
+)
+
+
+def measure(scene: Scene) -> Iterator[tuple[float, str, Score]]:
+    """Score every method at every failure rate on the same histories."""
+    for rate in RATES:
+        rng = random.Random(SEED)
+        histories = []
+        for _ in range(scene.histories):
+            length = rng.randint(*scene.lengths)
+            histories.append(random_states(rng, length, rng.choice(scene.changes)))
+        ours = Score()
+        methods = {
+            "harness": (ours, harness(scene.policy, ours.confidences)),
+            "plain bisection": (Score(), plain(1)),
+            "majority of three": (Score(), plain(3)),
+        }
+        for name, (score, method) in methods.items():
+            rng = random.Random(SEED + 1)
+            for states in histories:
+                truth = true_edges(states)
+                told, runs = method(states, rate, rng)
+                score.add(truth, told, runs, floor_of(len(states), len(truth), rate))
+            yield rate, name, score
+
+
+def percentage(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def accuracy_table(results: Sequence[tuple[float, str, Score]]) -> Iterator[str]:
+    columns = ["failure rate", "method", "true edges", "stated", "of them wrong", "missed"]
+    columns += ["histories all right", "runs", "floor"]
+    yield f"| {' | '.join(columns)} |"
+    yield "|---" * len(columns) + "|"
+    for rate, name, s in results:
+        n = s.histories
+        yield (
+            f"| {rate:g} | {name} | {s.true} | {s.stated} | {s.wrong} ({percentage(s.wrong, s.stated)}) "
+            f"| {s.missed} ({percentage(s.missed, s.true)}) | {percentage(s.exact, n)} "
+            f"| {s.runs / n:.1f} | {s.floor / n:.1f} |"
+        )
+
+
+def reliability_table(pairs: Sequence[tuple[float, bool]]) -> Iterator[str]:
+    yield "| stated confidence | edges | mean stated | right |"
+    yield "|---|---|---|---|"
+    for low, high in itertools.pairwise(BINS):
+        inside = [(c, right) for c, right in pairs if low <= c < high or c == high == 1.0]
+        if inside:
+            mean = sum(c for c, _ in inside) / len(inside)
+            right = sum(right for _, right in inside)
+            shown = percentage(right, len(inside))
+            yield f"| {low:g} to {high:g} | {len(inside)} | {100 * mean:.2f} % | {shown} |"
+
+
+def report() -> Iterator[str]:
+    yield "# Calibration of the search"
+    yield ""
+    yield (
+        f"Written by `python -m tests.histories.calibration`; seed {SEED}. A bad release fails with the "
+        "failure rate, a good one never. An edge counts as stated when its confidence reaches 0.99; "
+        "bisections state what they end at. *Runs* is the mean per history. *Floor* is the least "
+        "mean number that could name the edges, from information "
+        "theory (fewer runs can only miss or guess); it neither looks for "
+        "islands nor confirms anything, so the search, which runs every release, cannot come near it."
+    )
+    pairs: list[tuple[float, bool]] = []
+    for scene in SCENES:
+        results = list(measure(scene))
+        ours = [pair for _, name, score in results if name == "harness" for pair in score.confidences]
+        pairs += ours
+        yield from ("", f"## {scene.title}", "", f"{scene.histories} histories per failure rate.", "")
+        yield from accuracy_table(results)
+        yield from ("", "Stated against real confidence, all rates together:", "")
+        yield from reliability_table(ours)
+    noise = [right for confidence, right in pairs if confidence >= 0.99]
+    yield from ("", "## In short", "")
+    yield (
+        f"Of {len(noise)} edges stated with 0.99 or more, {noise.count(False)} "
+        f"({percentage(noise.count(False), len(noise))}) were wrong. The prior gives a symptom that always "
+        f"shows the weight {ALWAYS_WEIGHT:g}; here it holds in one history of {len(RATES)}."
+    )
+
+
+def main(path: str) -> None:
+    """Write the report."""
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(report()) + "\n"
+    target.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "reports/calibration.md")
