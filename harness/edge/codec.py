@@ -45,8 +45,8 @@ def to_json(kind: type[T], value: T) -> Any:
 
 
 def dumps(kind: type[T], value: T, *, indent: int | None = None) -> str:
-    """Return JSON text."""
-    return json.dumps(to_json(kind, value), allow_nan=False, indent=indent, ensure_ascii=False)
+    """Return JSON text in ASCII, so that no terminal escape and no unknown encoding can come out of it."""
+    return json.dumps(to_json(kind, value), allow_nan=False, indent=indent)
 
 
 def loads(kind: type[T], text: str | bytes) -> T:
