@@ -46,7 +46,8 @@ def bisect(
     """Search until every edge is found and confirmed or the budget is spent; the journal holds the rest.
 
     Raises:
-        SurroundingsError: something failed that says nothing about a release; what is finished is recorded.
+        SurroundingsError: something failed that says nothing about a release, or a script aborted the search;
+            what is finished is recorded.
     """
 
     def look() -> list[Row]:
@@ -56,7 +57,7 @@ def bisect(
         return next_probes(look(), inquiry.policy, wanted=room, pending=[probe.index for probe in going])
 
     def work(probe: Probe) -> list[Entry]:
-        return crew.attempt(
+        entries = crew.attempt(
             inquiry.case,
             inquiry.timeline.releases[probe.index],
             variants(inquiry.case, inquiry.variant),
@@ -66,6 +67,10 @@ def bisect(
             repeat=probe.repeat,
             why=probe.why.value,
         )
+        ledger.row(
+            inquiry.case, entries, inquiry.variant
+        )  # a script that aborts is not recorded: resuming tries it again
+        return entries
 
     crew.drive(choose, work, journal, lambda probe: _announce(inquiry, probe, look(), listener), inquiry.jobs)
     return look()
@@ -81,7 +86,7 @@ def _announce(inquiry: Inquiry, probe: Probe, rows: Sequence[Row], listener: Lis
         Event(
             kind=outcome.value if outcome else "done",
             release=release.version,
-            detail=known.blocked or symptoms,
+            detail=symptoms or ledger.why(known, verdicts),
             left=sum(not row.tried for row in rows),
         )
     )

@@ -124,7 +124,7 @@ def _result(
         verdict=overall(known, verdicts),
         symptoms=shown,
         by_symptom=verdicts,
-        reason=known.blocked or "; ".join(f"{s.value}: {verdicts[s].reason}" for s in shown),
+        reason=why(known, verdicts),
         reference=reference.numbers if reference else {},
         replicas=own.numbers if own else {},
         first_nonfinite=own.first_nonfinite_metric if own else None,
@@ -142,6 +142,20 @@ def overall(known: Row, verdicts: Mapping[Symptom, Verdict] | Verdicts) -> Outco
     if Outcome.GOOD in outcomes:
         return Outcome.GOOD
     return Outcome.SKIP if known.tried else None
+
+
+def why(known: Row, verdicts: Mapping[Symptom, Verdict]) -> str:
+    """Why a release is bad or skipped, in one line; "" when it is good or was not run."""
+    if known.blocked is not None:
+        return known.blocked
+    match overall(known, verdicts):
+        case Outcome.BAD:
+            bad = [(s, v) for s, v in verdicts.items() if v.outcome is Outcome.BAD]
+            return "; ".join(f"{symptom.value}: {verdict.reason}" for symptom, verdict in bad)
+        case Outcome.SKIP:
+            return "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts.values()))
+        case _:
+            return ""
 
 
 def _record(entry: Entry) -> TrialRecord:

@@ -77,7 +77,7 @@ def _release(shop: Workshop, case: Case, given: dict[str, Any]) -> Release:
                 "a commit needs a clone", where="--fixed-in", hint="give --clone PATH of a git clone of the package"
             )
         return commit_of(given["clone"], wanted, case.package, shop.processes, shop.home)
-    return single.find_release(shop, case.package, wanted)
+    return single.find_release(shop, case.package, wanted, where="--fixed-in")
 
 
 def _companions_for(shop: Workshop, case: Case, cure: Release, held: Companions, given: dict[str, Any]) -> Companions:

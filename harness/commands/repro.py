@@ -32,7 +32,7 @@ def command(version: str, case_names: tuple[str, ...], package: str, **given: An
     cases = [case for case in case_files.read_all(case_names) if case.package == package]
     console = options.console()
     with workshop() as shop:
-        release = single.find_release(shop, package, version)
+        release = single.find_release(shop, package, version, where="VERSION")
         environment = single.prepare(shop, cases, release, given)
         console.print(f"{package} {release.version} on Python {environment.python}, environment {environment.key}")
         for case in cases:

@@ -37,7 +37,7 @@ def command(case_name: str, version: str, **given: Any) -> int:
     changes = {name: given[name] for name in ("replicas", "strategy") if given[name] is not None}
     case = replace(case, **changes)
     with workshop() as shop:
-        release = single.find_release(shop, case.package, version)
+        release = single.find_release(shop, case.package, version, where="--release")
         environment = single.prepare(shop, [case], release, given)
         finished = single.run_once(shop, environment, case, release, single.variant_of(case), fresh=given["fresh"])
     if given["as_json"]:

@@ -9,18 +9,17 @@ from harness.bisection import variants
 from harness.commands import options
 from harness.core.cases import Case
 from harness.core.observations import Variant
-from harness.core.releases import Release, Timeline, stable_timeline
+from harness.core.releases import Release, Timeline, find
 from harness.edge.companions import Mode
 from harness.seams import Environment, FinishedTrial, Trial
 from harness.wiring import Workshop
 
 
-def find_release(shop: Workshop, package: str, version: str) -> Release:
-    """Find one release on the index; raises `UsageError` when it is not there."""
+def find_release(shop: Workshop, package: str, version: str, *, where: str) -> Release:
+    """Find one release on the index; raises `UsageError` naming the option in `where` when it is not there."""
     page = shop.index.page(package)
     options.echo_stale(page)
-    first = None if version == "latest" else version
-    return stable_timeline(page.releases, first=first, last=version).releases[-1]
+    return find(page.releases, version, where=where)
 
 
 def prepare(shop: Workshop, cases: Sequence[Case], release: Release, given: dict[str, Any]) -> Environment:

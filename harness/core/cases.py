@@ -6,11 +6,13 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
 from harness.core.errors import UsageError
 
@@ -153,8 +155,8 @@ class Case:
 
     @property
     def uses_framework(self) -> bool:
-        """Whether TensorFlow belongs to its environment."""
-        return FRAMEWORK in {canonicalize_name(Requirement(text).name) for text in (self.package, *self.companions)}
+        """Whether TensorFlow belongs to its environment, under whichever name it is installed."""
+        return FRAMEWORK in {import_name(Requirement(text).name) for text in (self.package, *self.companions)}
 
 
 def import_name(package: str) -> str:
@@ -169,7 +171,9 @@ def import_name(package: str) -> str:
     return known.get(name, name.replace("-", "_"))
 
 
-_BLOCK = re.compile(r"(?m)^# /// script[ \t]*\r?\n(?P<body>(?:^#(?:| .*)\r?\n)+?)^# ///[ \t]*\r?$")
+# The expression of PEP 723 itself: the block ends at the last "# ///" that only comment lines separate from its start.
+_BLOCK = re.compile(r"(?m)^# /// (?P<type>[a-zA-Z0-9-]+)$\s(?P<content>(^#(| .*)$\s)+)^# ///$")
+_OPENING = re.compile(r"(?m)^#\s*///\s*script\s*$")
 EXAMPLE_BLOCK = """\
 # /// script
 # dependencies = ["keras", "tensorflow"]
@@ -182,16 +186,19 @@ def metadata_text(text: str, *, where: str) -> str | None:
     """Return the TOML of the PEP 723 ``script`` block, or None when there is none.
 
     Raises:
-        UsageError: more than one block, or one that is not closed.
+        UsageError: more than one block, or one that PEP 723 does not read as a block.
     """
-    blocks = _BLOCK.findall(text)
+    blocks: list[str] = [match["content"] for match in _BLOCK.finditer(text) if match["type"] == "script"]
     if len(blocks) > 1:
         raise UsageError("more than one '# /// script' block", where=where, hint="keep one (PEP 723 allows no more)")
     if blocks:
-        body: str = blocks[0]
-        return "".join(line[2:] if line.startswith("# ") else line[1:] for line in body.splitlines(keepends=True))
-    if re.search(r"(?m)^# /// script[ \t]*$", text):
-        raise UsageError("the '# /// script' block is not closed", where=where, hint="end it with a line '# ///'")
+        return "".join(line[2:] if line.startswith("# ") else line[1:] for line in blocks[0].splitlines(keepends=True))
+    if opening := _OPENING.search(text):
+        raise UsageError(
+            f"the '# /// script' block that line {text.count(chr(10), 0, opening.start()) + 1} opens is not closed",
+            where=where,
+            hint="begin it with '# /// script', start each line with '# ', end it with '# ///'; no spaces behind",
+        )
     return None
 
 
@@ -208,15 +215,14 @@ def build_case(*, name: str, path: str, text: str, metadata: Mapping[str, Any], 
     Raises:
         UsageError: naming the file, the key and what was expected.
     """
-    table = metadata.get("tool", {}).get("harness", {}) if isinstance(metadata.get("tool", {}), Mapping) else None
-    if not isinstance(table, Mapping):
-        raise _bad(path, "tool.harness", "a table", table)
-    unknown = set(table) - set(_READERS)
-    if unknown:
+    table = harness_table(metadata, path=path) or {}
+    if unknown := sorted(set(table) - set(_READERS)):
+        near = get_close_matches(unknown[0], _READERS, n=1)
+        known = f"known keys: {', '.join(sorted(_READERS))}"
         raise UsageError(
-            f"unknown key {sorted(unknown)[0]!r} in [tool.harness]",
+            f"unknown key {unknown[0]!r} in [tool.harness]",
             where=path,
-            hint=f"known keys: {', '.join(sorted(_READERS))}",
+            hint=f"did you mean {near[0]!r}? {known}" if near else known,
         )
     read = {key: _READERS[key](path, key, value) for key, value in table.items()}
     package = read.setdefault("package", "keras")
@@ -234,6 +240,17 @@ def build_case(*, name: str, path: str, text: str, metadata: Mapping[str, Any], 
             hint="define both, or use level = 'script'",
         )
     return Case(name=name, path=path, text=text, **read)
+
+
+def harness_table(metadata: Mapping[str, Any], *, path: str) -> Mapping[str, Any] | None:
+    """Return ``[tool.harness]``, or None when there is none; raises `UsageError` where it is no table."""
+    tools = metadata.get("tool", {})
+    if not isinstance(tools, Mapping):
+        raise _bad(path, "tool", "a table", tools)
+    table = tools.get("harness")
+    if table is not None and not isinstance(table, Mapping):
+        raise _bad(path, "tool.harness", "a table", table)
+    return table
 
 
 def _bad(path: str, key: str, expected: str, got: object) -> UsageError:
@@ -270,6 +287,15 @@ def _package(path: str, key: str, value: object) -> str:
     text = _string(path, key, value)
     if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", text):
         raise _bad(path, key, "a distribution name", value)
+    return text
+
+
+def _version(path: str, key: str, value: object) -> str:
+    text = _string(path, key, value)
+    try:
+        Version(text)
+    except InvalidVersion:
+        raise _bad(path, key, "a version such as '3.5.0'", value) from None
     return text
 
 
@@ -398,7 +424,7 @@ _CLAIM_READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "says": _string,
     "origin": _string,
     "predicts": _prediction,
-    "release": _string,
+    "release": _version,
     "replicas": _count,
     "options": _options,
     "untestable": _string,
@@ -417,7 +443,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "repeats": _count,
     "replicas": _count,
     "seed": _seed,
-    "since": _string,
+    "since": _version,
     "strategy": _strategy,
     "switches": _switches,
     "timeout_seconds": _seconds,

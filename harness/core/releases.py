@@ -120,7 +120,7 @@ def parse_version(text: str, *, where: str) -> Version:
         return Version(text)
     except InvalidVersion:
         raise UsageError(
-            f"{text!r} is not a version", where=where, hint="give a version such as 3.9.0, or 'latest'"
+            f"{text!r} is not a version", where=where, hint="give one such as 3.9.0, or 'latest'"
         ) from None
 
 
@@ -135,20 +135,15 @@ def stable_timeline(
 
     Args:
         published: All releases of the package that the index lists.
-        first: Version where the range begins; None for the oldest.
-        last: Version where it ends, or "latest" for the newest stable release.
+        first: Version where the range begins (see `find`); None for the oldest.
+        last: Version where it ends.
         order: By version or by date.
 
     Raises:
         UsageError: unknown version, reversed range, or nothing in the range.
     """
-    stable = sorted((r for r in published if not r.parsed.is_prerelease), key=lambda r: r.parsed)
-    usable = [r for r in stable if r.yanked is None]
-    if not usable:
-        raise UsageError("no stable release is published", hint="check --package and the index address")
-    package = usable[0].package
-    lower = usable[0] if first is None else _find(published, first, "--from", package)
-    upper = usable[-1] if last == "latest" else _find(published, last, "--to", package)
+    lower = _usable(published)[0] if first is None else find(published, first, where="--from")
+    upper = find(published, last, where="--to")
     if lower.parsed > upper.parsed:
         raise UsageError(f"--from {lower.version} comes after --to {upper.version}", hint="swap the two versions")
     inside = [r for r in published if lower.parsed <= r.parsed <= upper.parsed]
@@ -161,10 +156,15 @@ def stable_timeline(
 
 
 def sort(releases: Iterable[Release], order: Order) -> list[Release]:
-    """Sort releases by version or by date (undated ones keep their place by version)."""
-    if order is Order.DATE:
-        return sorted(releases, key=lambda r: (r.released.timestamp() if r.released else 0.0, r.parsed))
-    return sorted(releases, key=_by_version)
+    """Sort releases by version or by date; an undated one stays behind the release that it follows by version."""
+    by_version = sorted(releases, key=_by_version)
+    if order is Order.VERSION:
+        return by_version
+    moments: list[float] = []
+    for release in by_version:
+        before = moments[-1] if moments else 0.0
+        moments.append(release.released.timestamp() if release.released else before)
+    return [release for _, release in sorted(zip(moments, by_version, strict=True), key=lambda pair: pair[0])]
 
 
 def _by_version(release: Release) -> Version:
@@ -180,18 +180,33 @@ def _left_out(release: Release) -> str | None:
     return None
 
 
-def _find(published: Sequence[Release], text: str, where: str, package: str) -> Release:
+def find(published: Sequence[Release], text: str, *, where: str) -> Release:
+    """Find one release by its version, or the newest stable one by "latest".
+
+    Raises:
+        UsageError: naming the option in `where`, and the releases near an unknown version.
+    """
+    if text == "latest" or not published:
+        return _usable(published)[-1]
     wanted = parse_version(text, where=where)
     for release in published:
         if release.parsed == wanted:
             return release
     near = sorted(published, key=lambda r: _distance(r.parsed, wanted))[:3]
+    package = published[0].package
     raise UsageError(
         f"{package} {text} is not on the index",
         where=where,
         hint=f"releases near it: {', '.join(str(r.parsed) for r in sorted(near, key=_by_version))}; "
         f"`harness releases --package {package}` lists all",
     )
+
+
+def _usable(published: Sequence[Release]) -> list[Release]:
+    usable = [r for r in published if _left_out(r) is None]
+    if not usable:
+        raise UsageError("no stable release is published", hint="check --package and the index address")
+    return sorted(usable, key=_by_version)
 
 
 def _distance(one: Version, other: Version) -> tuple[int, ...]:

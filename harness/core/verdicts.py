@@ -81,15 +81,14 @@ def judge(case: Case, observation: Observation, reference: Observation | None) -
 
 def untestable(ending: Ending, case: Case) -> str | None:
     """Say why a trial that ended in this way tells nothing about the release, or return None."""
-    match ending.kind:
-        case EndingKind.REFUSED:
-            return ending.message or "the trial could not be run here"
-        case EndingKind.RAISED if ending.stage in (Stage.IMPORT, Stage.DEVICES, Stage.LOAD):
-            return f"failed before the case could start ({ending.stage.value}): {_error(ending)}"
-        case EndingKind.SIGNALLED if ending.signal == signal.SIGKILL and case.expects is not Symptom.KILLED:
-            return "killed by SIGKILL, most likely for lack of memory: the machine's fault, not the release's"
-        case _:
-            return None
+    if ending.kind is EndingKind.REFUSED:
+        return ending.message or "the trial could not be run here"
+    if ending.signal == signal.SIGKILL and case.expects is not Symptom.KILLED:
+        return "killed by SIGKILL, most likely for lack of memory: the machine's fault, not the release's"
+    unstarted = (Stage.IMPORT, Stage.DEVICES, *([Stage.LOAD] if ending.kind is EndingKind.RAISED else []))
+    if ending.stage in unstarted and (ended := _ended_badly(ending, case)):
+        return f"failed before the case could start: {ended[1]}"
+    return None
 
 
 def _observable(case: Case) -> list[Symptom]:
@@ -118,7 +117,7 @@ def _ended_badly(ending: Ending, case: Case) -> tuple[Symptom, str] | None:
 
 def _judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]:
     ending = observation.ending
-    own = case.expects or Symptom.EXCEPTION
+    own = Symptom.EXCEPTION if case.expects in (None, Symptom.KILLED, Symptom.TIMEOUT) else case.expects
     symptoms = sorted({own, Symptom.KILLED, Symptom.TIMEOUT}, key=list(Symptom).index)
     code = ending.exit_code
     aborts = ending.kind is EndingKind.SIGNALLED or (code is not None and code >= 128)
@@ -136,6 +135,8 @@ def _judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict
         )
     if reason := untestable(ending, case):
         return dict.fromkeys(symptoms, _skip(reason))
+    if code is None and ending.kind is not EndingKind.FINISHED:
+        return dict.fromkeys(symptoms, _skip(f"the script could not be run: {_error(ending)}"))
     if code == 125:
         return dict.fromkeys(symptoms, _skip("the script says: cannot be tested (exit code 125)"))
     if code:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness.core.cases import EXAMPLE_BLOCK, Case, build_case, metadata_text
+from harness.core.cases import EXAMPLE_BLOCK, Case, build_case, harness_table, metadata_text
 from harness.core.errors import UsageError
 
 if sys.version_info >= (3, 11):
@@ -58,12 +58,13 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
             + EXAMPLE_BLOCK,
         )
     metadata = _toml(block, path) if block is not None else {}
-    if block is not None and package is None and "harness" not in metadata.get("tool", {}):
+    table = harness_table(metadata, path=str(path))
+    if block is not None and package is None and table is None:
         raise UsageError(
             "the metadata has no [tool.harness] table", where=str(path), hint=f"add one, for example:\n{EXAMPLE_BLOCK}"
         )
     if package is not None:
-        metadata.setdefault("tool", {}).setdefault("harness", {})["package"] = package
+        metadata = {**metadata, "tool": {"harness": {**(table or {}), "package": package}}}
     return build_case(
         name=path.stem, path=str(path), text=text, metadata=metadata, defines_model=_defines_model(text, path)
     )
@@ -103,7 +104,7 @@ def _text(path: Path) -> str:
             raise UsageError(
                 "the case file is too large", where=str(path), hint=f"a case has at most {LARGEST_CASE} bytes"
             )
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
     except OSError as error:
         raise UsageError(f"the case cannot be read: {error.strerror}", where=str(path)) from error
     except UnicodeDecodeError as error:

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
 
 from harness.edge.home import disk_errors
 from harness.probe.results import portable
@@ -27,7 +26,7 @@ class Malformed(ValueError):
 
 
 class _Schema(GenerateJsonSchema):
-    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+    def float_schema(self, schema: Any) -> JsonSchemaValue:
         return {"anyOf": [super().float_schema(schema), {"enum": list(NONFINITE)}]}
 
 
@@ -46,8 +45,8 @@ def to_json(kind: type[T], value: T) -> Any:
 
 
 def dumps(kind: type[T], value: T, *, indent: int | None = None) -> str:
-    """Return JSON text."""
-    return json.dumps(to_json(kind, value), allow_nan=False, indent=indent, ensure_ascii=False)
+    """Return JSON text in ASCII, so that no terminal escape and no unknown encoding can come out of it."""
+    return json.dumps(to_json(kind, value), allow_nan=False, indent=indent)
 
 
 def loads(kind: type[T], text: str | bytes) -> T:

@@ -19,11 +19,16 @@ def write(path: str, value: Any) -> None:
 
 
 def portable(value: Any) -> Any:
-    """Replace non-finite floats by the strings "nan", "inf" and "-inf", at any depth."""
+    """Replace what JSON cannot carry, at any depth: non-finite floats become "nan", "inf" and "-inf".
+
+    Half a surrogate pair (a file name that is not UTF-8) becomes its escape, written out.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
     if isinstance(value, dict):
-        return {str(key): portable(item) for key, item in value.items()}
+        return {portable(str(key)): portable(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [portable(item) for item in value]
     return value

@@ -12,7 +12,7 @@ from rich.table import Table
 from harness.core.grades import FixReport, FixResult, Grade, Graded, causes
 from harness.edge import codec
 from harness.reporting.templating import environment
-from harness.reporting.text import clean, key_numbers, seconds
+from harness.reporting.text import clean, command, key_numbers, seconds
 
 STYLES = {
     Grade.PROVEN: "green",
@@ -58,13 +58,15 @@ def show(report: FixReport, folder: Path, console: Console) -> None:
             console.print(table(result, report.question.replicas))
             console.print(f"[bold]{escape(clean(result.sentence, 2000))}[/]", highlight=False)
     if report.control:
-        console.print(f"Control: {escape(report.control)} is the last good release before the range.", highlight=False)
+        console.print(
+            f"Control: {escape(clean(report.control))} is the last good release before the range.", highlight=False
+        )
     for told in report.workarounds:
         console.print(escape("  " + clean(told, 400)), highlight=False, soft_wrap=True)
-    spent = ", ".join(f"{phase} {seconds(value)}" for phase, value in report.timing.items())
+    spent = ", ".join(f"{clean(phase, 40)} {seconds(value)}" for phase, value in report.timing.items())
     console.print(escape(f"Time (sum over jobs): {spent}"), highlight=False)
     console.print(escape(f"Reports: {folder}/report.md, report.json"), highlight=False, soft_wrap=True)
-    console.print(escape(f"Again:   {report.reproduce}"), highlight=False, soft_wrap=True)
+    console.print(escape(f"Again:   {command(report.reproduce)}"), highlight=False, soft_wrap=True)
 
 
 def table(result: FixResult, replicas: int) -> Table:
@@ -75,7 +77,7 @@ def table(result: FixResult, replicas: int) -> Table:
     for one in result.releases:
         numbers = [escape(key_numbers(n, 1)) for n in (one.reference, one.without, one.patched)]
         grade = f"[{STYLES[one.grade]}]{one.grade.value}[/]"
-        made.add_row(escape(one.version), grade, *numbers, escape(clean(one.reason, 160)))
+        made.add_row(escape(clean(one.version)), grade, *numbers, escape(clean(one.reason, 160)))
     return made
 
 

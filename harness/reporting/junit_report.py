@@ -11,7 +11,7 @@ from harness.reporting.text import clean
 
 def render(finding: Finding) -> str:
     """Return the report as JUnit XML, one test case per release."""
-    suite = junitparser.TestSuite(f"{finding.question.case} on {finding.question.package}")
+    suite = junitparser.TestSuite(clean(f"{finding.question.case} on {finding.question.package}"))
     for release in finding.releases:
         suite.add_testcase(_testcase(finding, release))
     document = junitparser.JUnitXml("harness bisect")
@@ -22,8 +22,10 @@ def render(finding: Finding) -> str:
 
 
 def _testcase(finding: Finding, release: ReleaseResult) -> junitparser.TestCase:
-    name = f"{finding.question.package} {release.version}"
-    case = junitparser.TestCase(name, classname=f"{finding.question.case}", time=sum(t.seconds for t in release.trials))
+    name = clean(f"{finding.question.package} {release.version}")
+    case = junitparser.TestCase(
+        name, classname=clean(finding.question.case), time=sum(t.seconds for t in release.trials)
+    )
     match release.verdict:
         case Outcome.BAD:
             symptoms = ", ".join(s.value for s in release.symptoms)

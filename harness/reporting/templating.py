@@ -20,5 +20,12 @@ def environment() -> jinja2.Environment:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters.update(clean=text.clean, md=text.markdown, num=text.number, key=text.key_numbers, secs=text.seconds)
+    made.filters.update(
+        clean=text.clean,
+        code=text.code,
+        command=text.command,
+        key=text.key_numbers,
+        md=text.markdown,
+        secs=text.seconds,
+    )
     return made

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.core.findings import Finding, ReleaseResult
-from harness.reporting.text import clean, key_numbers, seconds
+from harness.reporting.text import clean, command, key_numbers, seconds
 
 STYLES = {"good": "green", "bad": "bold red", "skip": "yellow", "not run": "dim"}
 
@@ -20,21 +20,29 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
     if finding.transitions:
         console.print(transitions_table(finding))
     console.print(f"[bold]{escape(clean(finding.conclusion.sentence, 2000))}[/]", highlight=False)
-    console.print(escape(f"{finding.conclusion.history} {finding.conclusion.coverage}"), highlight=False)
+    console.print(escape(clean(f"{finding.conclusion.history} {finding.conclusion.coverage}", 2000)), highlight=False)
     for doubt in finding.conclusion.doubts:
         console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
     console.print(escape("Time (sum over jobs): " + timing(finding)), highlight=False)
     console.print(
         escape(f"Reports: {folder}/report.md, report.json, report.html, junit.xml"), highlight=False, soft_wrap=True
     )
-    console.print(escape(f"Again:   {finding.reproduce}"), highlight=False, soft_wrap=True)
+    console.print(escape(f"Again:   {command(finding.reproduce)}"), highlight=False, soft_wrap=True)
 
 
 def releases_table(finding: Finding) -> Table:
     """One row per release: verdict, symptoms, and both numbers."""
     replicas = finding.question.replicas
-    table = Table(title=escape(f"{finding.question.case}: {clean(finding.title, 120)}"), title_justify="left")
-    for name in (finding.question.package, "date", "verdict", "symptoms", "1 replica", f"{replicas} replicas", "why"):
+    table = Table(title=escape(clean(f"{finding.question.case}: {finding.title}", 160)), title_justify="left")
+    for name in (
+        escape(clean(finding.question.package)),
+        "date",
+        "verdict",
+        "symptoms",
+        "1 replica",
+        f"{replicas} replicas",
+        "why",
+    ):
         table.add_column(name, overflow="fold")
     for release in finding.releases:
         table.add_row(*_cells(release))
@@ -47,15 +55,16 @@ def transitions_table(finding: Finding) -> Table:
     for name in ("symptom", "kind", "last before", "first after", "untested between", "confidence"):
         table.add_column(name, overflow="fold")
     for t in finding.transitions:
-        between = "; ".join(f"{u.version}: {clean(u.reason, 80)}" for u in t.untested)
+        between = "; ".join(clean(f"{u.version}: {u.reason}", 100) for u in t.untested)
         sure = f"{t.confidence:.4f}" + ("" if t.confirmed else ", not confirmed")
-        table.add_row(t.symptom.value, t.kind.value, t.last_before, t.first_after, escape(between), sure)
+        places = (escape(clean(version)) for version in (t.last_before, t.first_after))
+        table.add_row(t.symptom.value, t.kind.value, *places, escape(between), sure)
     return table
 
 
 def timing(finding: Finding) -> str:
     """Where the time went."""
-    return ", ".join(f"{phase} {seconds(spent)}" for phase, spent in finding.timing.items())
+    return ", ".join(f"{clean(phase, 40)} {seconds(spent)}" for phase, spent in finding.timing.items())
 
 
 def _cells(release: ReleaseResult) -> list[str]:
@@ -63,7 +72,7 @@ def _cells(release: ReleaseResult) -> list[str]:
     style = STYLES[verdict]
     why = clean(release.reason.split("; ")[0], 90)
     return [
-        escape(release.version),
+        escape(clean(release.version)),
         release.released or "",
         f"[{style}]{verdict}[/]",
         ", ".join(s.value for s in release.symptoms),

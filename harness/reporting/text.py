@@ -10,18 +10,27 @@ from collections.abc import Mapping
 LIMIT = 300
 
 
+def command(text: str) -> str:
+    """A command that can be pasted: nothing is cut or folded, control characters become spaces."""
+    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)", "", text)
+    return text.translate({ord(c): " " for c in set(text) if unicodedata.category(c)[0] == "C"})
+
+
 def clean(text: str, limit: int = LIMIT) -> str:
     """One line without control characters (terminal escapes, bidirectional overrides), cut to `limit`."""
-    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)", "", text)
-    kept = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
-    line = " ".join(kept.split())
+    line = " ".join(command(text).split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 def markdown(text: str, limit: int = LIMIT) -> str:
     """Clean text in which nothing is Markdown, HTML or a mention."""
-    escaped = re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", clean(text, limit))
+    escaped = re.sub(r"(^>|[\\`*_{}\[\]<#|~&])", r"\\\1", clean(text, limit))
     return escaped.replace("@", "@\u200b")
+
+
+def code(text: str, limit: int = LIMIT) -> str:
+    """Clean text in a code span; a backtick would end it, and nothing can escape one there."""
+    return f"`{clean(text, limit).replace('`', chr(39))}`"
 
 
 def number(value: float) -> str:

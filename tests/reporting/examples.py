@@ -1,0 +1,230 @@
+"""Findings built by hand: one as it is read every day, one whose every text is hostile, and a fix report."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from harness.core.cases import Symptom
+from harness.core.findings import (
+    Answer,
+    Conclusion,
+    Finding,
+    Question,
+    ReleaseResult,
+    Setting,
+    TrialRecord,
+)
+from harness.core.grades import FixReport, FixResult, Grade, Graded
+from harness.core.observations import NonFinite
+from harness.core.transitions import Kind, SignatureChange, Transition, Untested
+from harness.core.verdicts import Outcome, Verdict
+from tests.examples import HOSTILE
+
+GOOD = Verdict(outcome=Outcome.GOOD)
+NAN = Verdict(
+    outcome=Outcome.BAD,
+    reason="loss is nan, mae is nan, first at step 125 (loss = nan)",
+    signature="nonfinite-metric | loss",
+)
+HIDDEN = Verdict(outcome=Outcome.SKIP, reason="hidden by nonfinite-metric: loss is nan")
+RAISED = "ValueError: aggregation MEAN is not supported for <dtype: 'int32'> (while: train)"
+
+QUESTION = Question(
+    case="identity",
+    case_digest="0123456789abcdef",
+    package="keras",
+    first="3.5.0",
+    last="3.10.0",
+    releases=("3.5.0", "3.6.0", "3.7.0", "3.8.0", "3.9.0", "3.9.1", "3.9.2", "3.10.0"),
+    companions=("tensorflow-cpu==2.18.1", "numpy==2.0.2"),
+)
+SETTING = Setting(
+    harness="0.1.0",
+    python="3.11.7",
+    platform="linux x86_64",
+    mode="fixed",
+    companions=("numpy==2.0.2", "tensorflow-cpu==2.18.1"),
+    lock=("numpy==2.0.2 --hash=sha256:aa", "tensorflow-cpu==2.18.1 --hash=sha256:bb"),
+)
+
+
+def good(version: str, day: str) -> ReleaseResult:
+    return ReleaseResult(
+        version=version,
+        released=day,
+        verdict=Outcome.GOOD,
+        by_symptom=dict.fromkeys(Symptom, GOOD),
+        reference={"loss": 0.0872513, "mae": 0.24108},
+        replicas={"loss": 0.0872514, "mae": 0.24109, "evaluate.loss": 1e-9},
+        environment=f"key-{version}",
+        versions={"keras": version, "tensorflow": "2.18.1"},
+        trials=(
+            TrialRecord(variant="reference", repeat=0, ended="finished", seconds=0.913),
+            TrialRecord(variant="2 replicas", repeat=0, ended="finished", seconds=1.304, cached=True),
+        ),
+    )
+
+
+def nan(version: str, day: str) -> ReleaseResult:
+    return replace(
+        good(version, day),
+        verdict=Outcome.BAD,
+        symptoms=(Symptom.NONFINITE_METRIC,),
+        by_symptom={Symptom.EXCEPTION: GOOD, Symptom.NONFINITE_METRIC: NAN, Symptom.WRONG_METRIC: HIDDEN},
+        reason=f"nonfinite-metric: {NAN.reason}",
+        replicas={"loss": math.nan, "mae": math.inf, "accuracy": -math.inf},
+        first_nonfinite=NonFinite(name="loss", step=125, value=math.nan),
+    )
+
+
+def raised(version: str, day: str) -> ReleaseResult:
+    verdict = Verdict(outcome=Outcome.BAD, reason=RAISED, signature="exception | ValueError")
+    return replace(
+        good(version, day),
+        verdict=Outcome.BAD,
+        symptoms=(Symptom.EXCEPTION,),
+        by_symptom={Symptom.EXCEPTION: verdict},
+        reason=f"exception: {RAISED}",
+        replicas={},
+        trials=(TrialRecord(variant="2 replicas", repeat=0, ended="raised", seconds=0.5),),
+    )
+
+
+def everyday() -> Finding:
+    """Two symptoms, a hidden release, an untestable one, one that was not run, exclusions, notes and doubts."""
+    return Finding(
+        title="Dense(1) learns the identity under MirroredStrategy",
+        origin=("https://github.com/keras-team/keras/issues/20568", "a private report"),
+        question=QUESTION,
+        environment=SETTING,
+        releases=(
+            good("3.5.0", "2024-08-12"),
+            good("3.6.0", "2024-10-03"),
+            raised("3.7.0", "2024-11-26"),
+            nan("3.8.0", "2025-01-07"),
+            ReleaseResult(version="3.9.0", released="2025-03-04"),
+            ReleaseResult(
+                version="3.9.1", released=None, verdict=Outcome.SKIP, reason="cannot be installed: no wheel for 3.11"
+            ),
+            nan("3.9.2", "2025-04-02"),
+            good("3.10.0", "2025-05-19"),
+        ),
+        excluded=(
+            Untested(version="3.6.0rc0", reason="pre-release"),
+            Untested(version="3.8.1", reason="yanked: forgot a file"),
+        ),
+        transitions=(
+            Transition(
+                symptom=Symptom.EXCEPTION,
+                kind=Kind.REGRESSION,
+                last_before="3.6.0",
+                first_after="3.7.0",
+                confidence=0.9999,
+                confirmed=True,
+            ),
+            Transition(
+                symptom=Symptom.NONFINITE_METRIC,
+                kind=Kind.REGRESSION,
+                last_before="3.6.0",
+                first_after="3.8.0",
+                untested=(Untested(version="3.7.0", reason=f"hidden by exception: {RAISED}"),),
+                confidence=0.95,
+                rate=0.5,
+            ),
+            Transition(
+                symptom=Symptom.NONFINITE_METRIC,
+                kind=Kind.RECOVERY,
+                last_before="3.9.2",
+                first_after="3.10.0",
+                confidence=0.999,
+                confirmed=True,
+                note="3.10.0 (2025-05-19) was published before 3.9.2 (2025-06-01): different release branches",
+            ),
+        ),
+        signature_changes=(
+            SignatureChange(
+                symptom=Symptom.NONFINITE_METRIC,
+                last_before="3.8.0",
+                first_after="3.9.2",
+                before="nonfinite-metric | loss",
+                after="nonfinite-metric | mae",
+            ),
+        ),
+        conclusion=Conclusion(
+            answer=Answer.ANSWERED,
+            sentence="exception begins 3.6.0 -> 3.7.0; nonfinite-metric ends 3.9.2 -> 3.10.0.",
+            history="The history is not monotonic: nonfinite-metric begins and ends within the range.",
+            coverage="6 of 8 releases were run, 1 could not be tested, 1 were not run (3.9.0).",
+            not_run=("3.9.0",),
+            doubts=("3.9.1 (1 release) could not be tested: cannot be installed.", "3.9.0 was not run."),
+        ),
+        timing={"index": 0.4, "resolve": 3.21, "build": 130.0, "import": 42.5, "trials": 18.0},
+        locks={"key-3.5.0": ("keras==3.5.0 --hash=sha256:cc",)},
+        reproduce="harness bisect identity --from 3.5.0 --to 3.10.0",
+    )
+
+
+def hostile() -> Finding:
+    """The same shape with a hostile text in every place that holds text from outside."""
+    long = HOSTILE + "x" * 100_000
+    finding = everyday()
+    bad = finding.releases[2]
+    untestable = finding.releases[5]
+    return replace(
+        finding,
+        title=long,
+        origin=(f"https://example.org/{HOSTILE}", "javascript:alert(1)", HOSTILE),
+        question=replace(QUESTION, case=HOSTILE, package=HOSTILE, first=HOSTILE, last=HOSTILE, strategy=HOSTILE),
+        environment=replace(SETTING, python=HOSTILE, platform=HOSTILE, companions=(HOSTILE,)),
+        releases=(
+            replace(bad, reason=f"exception: {long}", reference={HOSTILE: math.nan}, replicas={HOSTILE: 1.0}),
+            replace(untestable, version=HOSTILE, reason=long),
+            replace(bad, by_symptom={Symptom.EXCEPTION: Verdict(outcome=Outcome.BAD, reason=long, signature=long)}),
+        ),
+        excluded=(Untested(version=HOSTILE, reason=long),),
+        transitions=(
+            replace(
+                finding.transitions[1],
+                last_before=HOSTILE,
+                first_after=HOSTILE,
+                untested=(Untested(version=HOSTILE, reason=long), Untested(version=HOSTILE, reason=long)),
+                note=long,
+            ),
+        ),
+        conclusion=replace(finding.conclusion, sentence=long, history=long, coverage=long, doubts=(long,)),
+        timing={HOSTILE: 1.0},
+        reproduce=f"harness bisect '{HOSTILE}'",
+    )
+
+
+def fix_report(fixes: int = 1) -> FixReport:
+    """A fix that masks, one release where it is absent, and a control."""
+    graded = (
+        Graded(
+            version="3.9.0",
+            grade=Grade.MASKS,
+            reason="nonfinite-metric is gone, but wrong-metric: loss is 0.0871, reference 0.0873",
+            reference={"loss": 0.087251},
+            without={"loss": math.nan},
+            patched={"loss": 0.087183},
+            by_symptom={"nonfinite-metric": ("bad", "good"), "wrong-metric": ("skip", "bad")},
+        ),
+        Graded(version="3.6.0", grade=Grade.ABSENT, reason="there is no _map_aggregation"),
+    )
+    names = [f"sum->{name}" for name in ("NONE", "MEAN", "ONLY_FIRST_REPLICA", "SUM", HOSTILE)[:fixes]]
+    return FixReport(
+        title="Dense(1) learns the identity",
+        question=QUESTION,
+        environment=SETTING,
+        targets=(Symptom.NONFINITE_METRIC,),
+        fixes=tuple(
+            FixResult(name=name, sentence=f"{name}: masks the symptom in 3.9.0.", releases=graded) for name in names
+        ),
+        workarounds=("3.10.0 and later: healthy without a patch.",),
+        control="3.6.0",
+        exit_code=4,
+        timing={"index": 0.4, "trials": 4.0},
+        locks={"key": ("keras==3.9.0",)},
+        reproduce="harness verify-fix identity --fix aggregation-sum-to-none",
+    )

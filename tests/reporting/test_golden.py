@@ -1,0 +1,53 @@
+"""Whole reports, file by file. `pytest tests/reporting --snapshot-update` writes them anew: read the difference."""
+
+from __future__ import annotations
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
+
+from harness.reporting import fix_report
+from harness.reporting.files import RENDERERS
+from tests.reporting import examples
+
+FINDINGS = {"everyday": examples.everyday, "hostile": examples.hostile}
+
+
+class WholeFile(SingleFileSnapshotExtension):
+    """One text file per snapshot, exactly as it would be written."""
+
+    _write_mode = WriteMode.TEXT
+
+    def serialize(
+        self,
+        data: SerializableData,
+        *,
+        exclude: PropertyFilter | None = None,
+        include: PropertyFilter | None = None,
+        matcher: PropertyMatcher | None = None,
+    ) -> SerializedData:
+        return str(data)
+
+
+def golden(snapshot: SnapshotAssertion, ending: str) -> SnapshotAssertion:
+    return snapshot.use_extension(type("Golden", (WholeFile,), {"file_extension": ending}))
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_the_everyday_report(name, snapshot):
+    assert RENDERERS[name](examples.everyday()) == golden(snapshot, name.rsplit(".", 1)[1])
+
+
+@pytest.mark.parametrize("name", [name for name in RENDERERS if not name.endswith(".json")])
+def test_a_report_full_of_hostile_text(name, snapshot):
+    """JSON keeps such text whole (300 kB here), so the JSON report is held by properties instead."""
+    assert RENDERERS[name](examples.hostile()) == golden(snapshot, name.rsplit(".", 1)[1])
+
+
+def test_a_report_on_one_fix(snapshot):
+    assert fix_report.markdown(examples.fix_report()) == golden(snapshot, "md")
+
+
+def test_a_report_on_a_sweep_of_fixes(snapshot):
+    assert fix_report.markdown(examples.fix_report(fixes=5)) == golden(snapshot, "md")
