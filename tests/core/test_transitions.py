@@ -8,9 +8,10 @@ from datetime import datetime, timezone
 import pytest
 
 from harness.core.board import Row
-from harness.core.findings import Answer, Kind, Question, conclude, describe, signature_changes, transitions
+from harness.core.findings import Answer, Question, conclude
 from harness.core.releases import Release, Timeline
 from harness.core.search import Policy
+from harness.core.transitions import Kind, describe, signature_changes, transitions
 from harness.core.verdicts import GOOD
 from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, play, script, timeline
 
