@@ -18,6 +18,7 @@ from harness.core.errors import ExitCode, HarnessError
 COMMANDS = {
     "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
     "bisect": "Find in which release each symptom begins and ends.",
+    "diagnose": "Find the first place where a case goes wrong.",
     "releases": "List the timeline as the harness sees it.",
     "repro": "Run all cases in the environment of one release.",
     "reproduce": "Rebuild the environment of one release of a run and repeat its trials.",

@@ -138,10 +138,11 @@ class ProbeTrials:
         variant = trial.variant
         described: dict[str, Any] = {
             "id": name,
-            "kind": case.level.value,
+            "kind": "diagnosis" if variant.watched else case.level.value,
             "strategy": variant.strategy,
             "replicas": variant.replicas,
             "options": dict(variant.options),
+            "policy": variant.policy,
             "timeout_seconds": case.timeout_seconds,
             "memory_bytes": self._memory_bytes,
         }
@@ -185,7 +186,7 @@ class ProbeTrials:
             "fit": dict(case.fit),
             "timeout": case.timeout_seconds,
             "environment": environment.key,
-            "trial": codec.to_json(Trial, trial),
+            "trial": _identity(trial),
             "fix": fix.digest if fix else "",
             "memory": self._memory_bytes,
             "settings": surroundings.case_settings(),
@@ -211,6 +212,15 @@ class ProbeTrials:
         if untestable(observation.ending, case) is None:
             codec.write_whole(self._file(environment, case, trial), codec.dumps(Observation, observation))
         return FinishedTrial(trial=trial, observation=observation, seconds=observation.durations.get("total", 0.0))
+
+
+def _identity(trial: Trial) -> Any:
+    """A trial as part of a key; what was added later and is not used leaves the key as it was."""
+    described = codec.to_json(Trial, trial)
+    for name in ("policy", "watched"):
+        if not described["variant"][name]:
+            del described["variant"][name]
+    return described
 
 
 def _refused(fix: Fix, reason: str) -> Observation:

@@ -9,18 +9,37 @@ import inspect
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from . import devices, fixing, variables
 
+Timed = Callable[[str], "contextlib.AbstractContextManager[None]"]
 SMALL_MODEL = 4_096  # scalars up to which weights are recorded one by one and watched at every step
+
+
+@dataclass
+class Built:
+    """A case made ready to train."""
+
+    library: Any
+    case: ModuleType
+    net: Any
+    arguments: dict[str, Any]
+    facts: dict[str, Any]
 
 
 def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], enter: Callable[[str], None]) -> None:
     """Run one trial of a model case; fills `facts` as it goes, so that a failure loses nothing."""
-    timed = _stopwatch(facts["durations"], enter)
+    timed = stopwatch(facts["durations"], enter)
+    built = prepare(request, trial, facts, timed)
+    train(built.library, built.net, built.arguments, facts, timed)
+
+
+def prepare(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], timed: Timed) -> Built:
+    """Choose devices, apply the fix, load the case, make data and model."""
     with timed("devices"):
         strategy, facts["devices"] = devices.make(trial["strategy"], trial["replicas"])
     library = importlib.import_module(request["import_name"])
@@ -29,15 +48,17 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
         if trial.get("fix"):
             facts["fix"] = fixing.apply(trial["fix"])
     library.utils.set_random_seed(request["seed"])
+    if trial.get("policy"):
+        library.config.set_dtype_policy(trial["policy"])
     with timed("load"):
         case = load_case(request["case"])
     with timed("data"):
-        arguments = fit_arguments(_call(case.data, trial), request["fit"])
+        arguments = fit_arguments(call(case.data, trial), request["fit"])
     with timed("build"):
         library.utils.set_random_seed(request["seed"])
         with strategy.scope() if strategy is not None else contextlib.nullcontext():
-            model = _call(case.model, trial)
-    train(library, model, arguments, facts, timed)
+            net = call(case.model, trial)
+    return Built(library, case, net, arguments, facts)
 
 
 def train(
@@ -45,14 +66,15 @@ def train(
     model: Any,
     arguments: dict[str, Any],
     facts: dict[str, Any],
-    timed: Callable[[str], contextlib.AbstractContextManager[None]],
+    timed: Timed,
+    watch: Sequence[Any] = (),
 ) -> None:
-    """Fit and evaluate a compiled model and note metrics, weights and variables."""
+    """Fit and evaluate a compiled model and note metrics, weights and variables; `watch`: further callbacks."""
     recorder = _recorder(library, facts)
     initial = variables.digest(model)
     with timed("train"):
         try:
-            history = model.fit(**arguments, callbacks=[recorder])
+            history = model.fit(**arguments, callbacks=[recorder, *watch])
         finally:
             facts["weights"] = variables.weights(model, initial, SMALL_MODEL)
             facts["variables"] = variables.describe(model)
@@ -98,7 +120,7 @@ def evaluate(model: Any, arguments: dict[str, Any]) -> dict[str, float]:
     return {name: float(value) for name, value in model.evaluate(verbose=0, return_dict=True, **kept).items()}
 
 
-def _call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
+def call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
     """Call `model` or `data` with those switches that it names."""
     accepted = inspect.signature(function).parameters
     return function(**{name: value for name, value in trial.get("options", {}).items() if name in accepted})
@@ -136,9 +158,7 @@ def _note_nonfinite(facts: dict[str, Any], key: str, values: dict[str, float], s
                 return
 
 
-def _stopwatch(
-    durations: dict[str, float], enter: Callable[[str], None]
-) -> Callable[[str], contextlib.AbstractContextManager[None]]:
+def stopwatch(durations: dict[str, float], enter: Callable[[str], None]) -> Timed:
     """Return a context manager that enters a stage and notes how long it took."""
 
     @contextlib.contextmanager

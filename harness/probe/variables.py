@@ -48,7 +48,7 @@ def digest(model: Any) -> str:
 def weights(model: Any, initial_digest: str, small: int) -> dict[str, Any]:
     """Describe the weights: finite on all replicas, norms, largest spread between copies, values if few."""
     held = [(name, copies(weight)) for name, weight in named_weights(model)]
-    numeric = [(name, [_as_float(copy) for copy in parts]) for name, parts in held]
+    numeric = [(name, [as_float(copy) for copy in parts]) for name, parts in held]
     count = sum(parts[0].size for _, parts in held)
     spread = [float(np.max(np.abs(part - parts[0]), initial=0.0)) for _, parts in numeric for part in parts[1:]]
     return {
@@ -67,22 +67,26 @@ def first_nonfinite(model: Any, small: int) -> tuple[str, float]:
         return "", 0.0
     for name, weight in named_weights(model):
         for copy in copies(weight):
-            wrong = _as_float(copy)[~np.isfinite(_as_float(copy))]
+            wrong = as_float(copy)[~np.isfinite(as_float(copy))]
             if wrong.size:
                 return name, float(wrong[0])
     return "", 0.0
 
 
-def describe(model: Any) -> list[dict[str, Any]]:
-    """Describe metric, model and optimizer variables: dtype, aggregation, synchronization, copies of scalars."""
+def by_role(model: Any) -> dict[str, list[Any]]:
+    """Metric, model and optimizer variables."""
     optimizer = getattr(model, "optimizer", None)
     found = getattr(optimizer, "variables", [])
-    by_role = {
+    return {
         "metric": [v for metric in model.metrics for v in metric.variables],
         "model": list(model.weights),
         "optimizer": list(found() if callable(found) else found),
     }
-    return [_describe(role, variable) for role, group in by_role.items() for variable in group[:VARIABLE_LIMIT]]
+
+
+def describe(model: Any) -> list[dict[str, Any]]:
+    """Describe all variables: dtype, aggregation, synchronization, copies of scalars."""
+    return [facts_of(role, v) for role, group in by_role(model).items() for v in group[:VARIABLE_LIMIT]]
 
 
 def iterations(model: Any) -> int | None:
@@ -91,7 +95,8 @@ def iterations(model: Any) -> int | None:
     return None if counter is None else int(copies(counter)[0])
 
 
-def _describe(role: str, variable: Any) -> dict[str, Any]:
+def facts_of(role: str, variable: Any) -> dict[str, Any]:
+    """Describe one variable."""
     raw = raw_variable(variable)
     shape = [int(size) for size in variable.shape]
     return {
@@ -102,7 +107,7 @@ def _describe(role: str, variable: Any) -> dict[str, Any]:
         "keras_aggregation": _keras_aggregation(variable, raw),
         "aggregation": _name(getattr(raw, "aggregation", None)),
         "synchronization": _name(getattr(raw, "synchronization", None)),
-        "copies": [float(_as_float(copy).ravel()[0]) for copy in copies(variable)] if not shape else [],
+        "copies": [float(as_float(copy).ravel()[0]) for copy in copies(variable)] if not shape else [],
     }
 
 
@@ -116,7 +121,7 @@ def _name(value: Any) -> str | None:
     return None if value is None else str(getattr(value, "name", value))
 
 
-def _as_float(values: Any) -> Any:
+def as_float(values: Any) -> Any:
     """Return the array as float64 (bfloat16 and integers included)."""
     try:
         return np.asarray(values).astype("float64")
