@@ -22,7 +22,7 @@ from harness.core.releases import Timeline
 from harness.core.search import Policy
 from harness.edge import case_files
 from harness.edge.companions import Companions, Mode
-from harness.edge.home import output_folder
+from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal, exclusive
 from harness.reporting import files as report_files
 from harness.reporting import terminal_report
@@ -75,6 +75,8 @@ def command(case_name: str, **given: Any) -> int:
     CASE is a name in repro_cases/ or the path of any Python file with inline metadata.
     """  # fmt: skip
     case = _case(case_name, given)
+    given["memory"] = options.size(given["memory"])
+    check_output(given["resumed"] or given["output"] or Path("reports"))
     with workshop() as shop:
         header, companions = prepare(shop, case, given)
         folder, journal = _open(header, given)
@@ -128,8 +130,8 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
         case=case.name,
         case_digest=case.digest,
         package=case.package,
-        first=timeline.versions[0],
-        last=timeline.versions[-1],
+        first=timeline.ends[0],
+        last=timeline.ends[1],
         releases=timeline.versions,
         companions=setting(companions).companions or companions.wanted.requirements,
         mode=given["mode"],
@@ -181,7 +183,7 @@ def _search(
     inquiry = bisection.Inquiry(
         case=header.case, timeline=header.timeline, policy=header.policy, variant=variant, jobs=given["jobs"]
     )
-    trials = shop.trials(fresh=given["fresh"], memory_bytes=options.size(given["memory"]))
+    trials = shop.trials(fresh=given["fresh"], memory_bytes=given["memory"])
     resume = f"{header.reproduce} --resume {shlex.quote(str(folder))}"
     try:
         with listener(len(header.timeline.releases), given["jobs"]) as shown:

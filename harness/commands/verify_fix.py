@@ -26,7 +26,7 @@ from harness.core.verdicts import Verdicts
 from harness.edge import case_files
 from harness.edge.companions import Companions, Mode
 from harness.edge.fixes import Fix, find, mapping_sweep, patch
-from harness.edge.home import output_folder
+from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal, exclusive
 from harness.reporting import fix_report
 from harness.verification import Verification
@@ -88,6 +88,7 @@ def command(case_name: str, **given: Any) -> int:
     case = case_files.read(case_name)
     case = replace(case, replicas=given["replicas"]) if given["replicas"] else case
     fixes = _fixes(given)
+    check_output(given["resumed"] or given["output"] or Path("reports"))
     targets = tuple(Symptom(s) for s in given["symptoms"]) or ((case.expects,) if case.expects else ())
     with workshop() as shop:
         if given["cure"]:
@@ -198,8 +199,8 @@ def _header(
         case=case.name,
         case_digest=case.digest,
         package=case.package,
-        first=timeline.versions[0],
-        last=timeline.versions[-1],
+        first=timeline.ends[0],
+        last=timeline.ends[1],
         releases=timeline.versions,
         companions=setting(companions).companions or companions.wanted.requirements,
         mode=given["mode"],

@@ -99,6 +99,12 @@ class Timeline:
         """The versions in order."""
         return tuple(release.version for release in self.releases)
 
+    @property
+    def ends(self) -> tuple[str, str]:
+        """Lowest and highest version, whatever the order: what --from and --to say to ask the same again."""
+        by_version = sort(self.releases, Order.VERSION)
+        return by_version[0].version, by_version[-1].version
+
     def neighbours_diverge(self, earlier: int, later: int) -> str | None:
         """Explain why the later neighbour need not contain the earlier one's changes, or return None.
 
@@ -192,7 +198,8 @@ def find(published: Sequence[Release], text: str, *, where: str) -> Release:
     for release in published:
         if release.parsed == wanted:
             return release
-    near = sorted(published, key=lambda r: _distance(r.parsed, wanted))[:3]
+    usable = [r for r in published if _left_out(r) is None] or published
+    near = sorted(usable, key=lambda r: _distance(r.parsed, wanted))[:3]
     package = published[0].package
     raise UsageError(
         f"{package} {text} is not on the index",

@@ -70,8 +70,21 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
         raise
 
 
+def check_output(path: Path) -> None:
+    """Refuse a folder that could not be made or written, before any work; makes nothing."""
+    place = path.absolute()
+    while not os.path.exists(place) and place != place.parent:  # noqa: PTH110 - Path.exists raises where it may not look
+        place = place.parent
+    if place.is_dir() and os.access(place, os.W_OK | os.X_OK):
+        return
+    why = "not writable" if place.is_dir() else "no folder"
+    raise UsageError(
+        f"the output folder cannot be written: {place} is {why}", where=str(path), hint="give another one with --output"
+    )
+
+
 def output_folder(path: Path) -> Path:
-    """Make the folder of a run; a place that cannot be written is bad usage, found before any work."""
+    """Make the folder of a run; raises `UsageError` where it cannot be written."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         probe = path / ".writable"

@@ -102,6 +102,11 @@ class TestMetadataBlock:
         )
         assert metadata_text(text, where="my.py") == 'cs = """\n/// <summary>\n///\npublic class MyClass { }\n"""\n'
 
+    def test_a_file_of_openings_alone_is_read_in_no_time(self):
+        """A regular expression that backtracks would take minutes; this must simply end."""
+        with pytest.raises(UsageError, match="that line 1 opens is not closed"):
+            metadata_text("# /// script\n" * 80_000, where="my.py")
+
     def test_blocks_of_other_tools_are_none_of_ours(self):
         assert metadata_text("# /// pyproject\n# a = 1\n# ///\n", where="my.py") is None
 

@@ -160,18 +160,19 @@ class TestRefusals:
         error = refused(span, "3.12.9")
         assert error.what == "keras 3.12.9 is not on the index"
         assert error.where == "--from"
-        assert error.hint == "releases near it: 3.12.1, 3.12.2, 3.12.4; `harness releases --package keras` lists all"
+        assert error.hint == "releases near it: 3.11.0, 3.12.0, 3.12.4; `harness releases --package keras` lists all"
 
     @given(published, versions)
-    def test_the_suggestions_are_published_in_order_and_at_most_three(self, known, wanted):
-        """A suggestion that cannot be typed next would be no help."""
+    def test_the_suggestions_are_usable_in_order_and_at_most_three(self, known, wanted):
+        """A suggestion that cannot be typed next would be no help, nor would one that was yanked."""
         if any(r.parsed == Version(wanted) for r in known):
             return
         hint = refused(find, known, wanted, where="--to").hint or ""
         named = [Version(text) for text in hint.removeprefix("releases near it: ").split("; ")[0].split(", ")]
         assert named == sorted(named)
-        assert len(named) == min(3, len(known))
-        assert set(named) <= {r.parsed for r in known}
+        usable = {r.parsed for r in known if r.yanked is None and not r.parsed.is_prerelease}
+        assert len(named) == min(3, len(usable or known))
+        assert set(named) <= (usable or {r.parsed for r in known})
 
     def test_a_version_that_is_none_names_the_option(self):
         error = refused(span, "3.x")
@@ -265,6 +266,17 @@ class TestNeighbours:
         dated = [r for r in known if r.released is not None]
         made = Timeline(releases=tuple(sort(dated, Order.DATE)), order=Order.DATE)
         assert all(made.neighbours_diverge(i, i + 1) is None for i in range(len(dated) - 1))
+
+
+@given(published)
+def test_the_ends_of_a_timeline_ask_for_the_same_timeline_again(known):
+    """By date the first release need not be the lowest version; --from and --to speak of versions."""
+    usable = [r for r in known if r.yanked is None and not r.parsed.is_prerelease]
+    if usable:
+        for order in Order:
+            made = stable_timeline(known, first=None, last="latest", order=order)
+            first, last = made.ends
+            assert stable_timeline(known, first=first, last=last, order=order) == made
 
 
 def test_the_versions_of_a_timeline_stand_in_its_order():

@@ -1,4 +1,4 @@
-"""Whole reports, file by file. `pytest tests/reporting --snapshot-update` writes them anew: read the difference."""
+"""Whole reports, file by file. `pytest tests/golden --snapshot-update` writes them anew: read the difference."""
 
 from __future__ import annotations
 
