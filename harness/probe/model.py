@@ -14,7 +14,9 @@ from types import ModuleType
 from typing import Any
 
 from . import devices, fixing, variables
+from .zygote import Refused
 
+DATA = ("x", "y", "sample_weight")
 SMALL_MODEL = 4_096  # scalars up to which weights are recorded one by one and watched at every step
 
 
@@ -31,13 +33,25 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
     library.utils.set_random_seed(request["seed"])
     with timed("load"):
         case = load_case(request["case"])
+
+    def load_data() -> dict[str, Any]:
+        library.utils.set_random_seed(request["seed"])
+        return fit_arguments(_call(case.data, trial), request["fit"])
+
     with timed("data"):
-        arguments = fit_arguments(_call(case.data, trial), request["fit"])
+        arguments = load_data()
+        facts["data_digest"] = variables.data_digest([arguments.get(k) for k in DATA])
     with timed("build"):
         library.utils.set_random_seed(request["seed"])
         with strategy.scope() if strategy is not None else contextlib.nullcontext():
             model = _call(case.model, trial)
+        _check_replicas(model, trial["replicas"])
     train(library, model, arguments, facts, timed)
+    with timed("evaluate"):
+        again = load_data() if hasattr(arguments.get("x"), "__next__") else arguments  # fit has used it up
+        facts["evaluated"] = evaluate(model, again)
+    if facts.get("first_nonfinite_metric") is None:
+        _note_nonfinite(facts, "first_nonfinite_metric", facts["final"], len(next(iter(facts["steps"].values()), ())))
 
 
 def train(
@@ -47,21 +61,47 @@ def train(
     facts: dict[str, Any],
     timed: Callable[[str], contextlib.AbstractContextManager[None]],
 ) -> None:
-    """Fit and evaluate a compiled model and note metrics, weights and variables."""
+    """Fit a compiled model and note metrics, weights and variables."""
     recorder = _recorder(library, facts)
-    initial = variables.digest(model)
+    callbacks = [*(arguments.get("callbacks") or []), recorder]
     with timed("train"):
         try:
-            history = model.fit(**arguments, callbacks=[recorder])
-        finally:
-            facts["weights"] = variables.weights(model, initial, SMALL_MODEL)
-            facts["variables"] = variables.describe(model)
-            facts["iterations"] = variables.iterations(model)
-    facts["final"] = {name: float(values[-1]) for name, values in history.history.items() if values}
-    with timed("evaluate"):
-        facts["evaluated"] = evaluate(model, arguments)
-    if facts.get("first_nonfinite_metric") is None:
-        _note_nonfinite(facts, "first_nonfinite_metric", facts["final"], len(next(iter(facts["steps"].values()), ())))
+            history = model.fit(**{**arguments, "callbacks": callbacks})
+        except BaseException:
+            with contextlib.suppress(Exception):  # what fit raised is the fact; a broken model may not be readable
+                _note_model(model, recorder, facts)
+            raise
+        _note_model(model, recorder, facts)
+    facts["final"] = numbers({name: values[-1] for name, values in history.history.items() if len(values)})
+
+
+def _note_model(model: Any, recorder: Any, facts: dict[str, Any]) -> None:
+    facts["weights"] = variables.weights(model, recorder.start, SMALL_MODEL)
+    facts["variables"] = variables.describe(model)
+    facts["iterations"] = variables.iterations(model)
+
+
+def _check_replicas(model: Any, replicas: int) -> None:
+    """A model that was built outside the scope trains on one device, and proves nothing about a strategy."""
+    strategy = getattr(model, "distribute_strategy", None)
+    seen = getattr(strategy, "num_replicas_in_sync", replicas)
+    if seen != replicas:
+        raise Refused(
+            f"the model trains on {seen} replica(s), not on {replicas}: model() must build and compile it, "
+            "inside the scope that it is called in"
+        )
+
+
+def numbers(logs: dict[str, Any]) -> dict[str, float]:
+    """Every metric as plain numbers; one with several values (a score per class) becomes ``name[0]`` and so on."""
+    found: dict[str, float] = {}
+    for name, value in logs.items():
+        parts = variables.floats(value)
+        if len(parts) == 1:
+            found[str(name)] = parts[0]
+        else:
+            found.update({f"{name}[{n}]": part for n, part in enumerate(parts)})
+    return found
 
 
 def load_case(path: str) -> ModuleType:
@@ -84,7 +124,7 @@ def fit_arguments(data: Any, options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(data, dict):
         arguments = dict(data)
     elif isinstance(data, tuple) and len(data) in (2, 3):
-        arguments = dict(zip(("x", "y", "sample_weight"), data))  # noqa: B905 - Python 3.9
+        arguments = dict(zip(DATA, data))  # noqa: B905 - Python 3.9
     else:
         arguments = {"x": data}
     return {"verbose": 0, "shuffle": False, **arguments, **options}
@@ -92,10 +132,10 @@ def fit_arguments(data: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 def evaluate(model: Any, arguments: dict[str, Any]) -> dict[str, float]:
     """Evaluate on the training data with the same batch size."""
-    kept = {k: arguments[k] for k in ("x", "y", "sample_weight", "batch_size") if arguments.get(k) is not None}
+    kept = {k: arguments[k] for k in (*DATA, "batch_size") if arguments.get(k) is not None}
     if arguments.get("steps_per_epoch"):
         kept["steps"] = arguments["steps_per_epoch"]
-    return {name: float(value) for name, value in model.evaluate(verbose=0, return_dict=True, **kept).items()}
+    return numbers(model.evaluate(verbose=0, return_dict=True, **kept))
 
 
 def _call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
@@ -112,11 +152,16 @@ def _recorder(library: Any, facts: dict[str, Any]) -> Any:
         """Reads, never writes."""
 
         step = 0
+        start: Any = None
+
+        def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+            """Note where the weights start: a model without an input shape has been built by now."""
+            self.start = variables.start(self.model)
 
         def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-            """Note the running averages that Keras hands to callbacks."""
-            self.step += 1
-            values = {name: float(value) for name, value in (logs or {}).items()}
+            """Note the running averages that Keras hands to callbacks; one call may stand for several steps."""
+            self.step += int(getattr(self.model, "steps_per_execution", None) or 1)
+            values = numbers(logs or {})
             for name, value in values.items():
                 steps.setdefault(name, []).append(value)
             _note_nonfinite(facts, "first_nonfinite_metric", values, self.step)

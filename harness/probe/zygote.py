@@ -73,14 +73,20 @@ def describe(error: BaseException) -> tuple[str, str, str]:
     """Return (type, message, innermost frames) of an exception, each cut to a limit."""
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    frames = "".join(traceback.format_exception(kind, error, error.__traceback__)[-6:])
-    return name, str(error)[:MESSAGE_LIMIT], frames[-2 * MESSAGE_LIMIT :]
+    try:
+        message = str(error)
+        frames = "".join(traceback.format_exception(kind, error, error.__traceback__)[-6:])
+    except Exception as broken:  # an exception whose text cannot be had
+        message, frames = f"(its message cannot be shown: {type(broken).__name__})", ""
+    return name[:MESSAGE_LIMIT], message[:MESSAGE_LIMIT], frames[-2 * MESSAGE_LIMIT :]
 
 
 def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> None:
     """Fork one trial, keep the tail of its output, kill its whole group at the deadline."""
     path = os.path.join(request["results"], trial["id"] + ".json")  # noqa: PTH118
     stage_file = path + ".stage"
+    for left in (path, stage_file):  # only this trial may say how it ended
+        pathlib.Path(left).unlink(missing_ok=True)
     reader, writer = os.pipe()
     started = time.monotonic()
     pid = os.fork()
@@ -150,7 +156,7 @@ def _child(
     stage_file: str,
 ) -> None:
     """Run the trial in the forked process; never returns."""
-    code = 70
+    code, own = 70, os.getpid()
     try:
         os.setpgid(0, 0)
         _die_with(os.getppid(), signal.SIGKILL)
@@ -161,7 +167,9 @@ def _child(
         enter = _stage_marker(stage_file)
         if trial["kind"] == "script":
             _run_script(request, trial, enter)
-        results.write(path, _facts(request, trial, imported, enter, stage_file))
+        facts = _facts(request, trial, imported, enter, stage_file)
+        if os.getpid() == own:  # a case may fork; its children came here too and have no say
+            _write(path, facts)
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -169,6 +177,15 @@ def _child(
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _write(path: str, facts: dict[str, Any]) -> None:
+    """Write the facts; what cannot be written is our failure, and no verdict about the release."""
+    try:
+        results.write(path, facts)
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        message = f"the probe could not write what it saw: {describe(error)[1]}"
+        results.write(path, {"ending": {"kind": "refused", "stage": facts["ending"]["stage"], "message": message}})
 
 
 def _facts(
@@ -226,10 +243,10 @@ def _stage(stage_file: str) -> str:
 def _load(path: str) -> dict[str, Any] | None:
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            loaded: dict[str, Any] = json.load(file)
-            return loaded
-    except (OSError, ValueError):
+            loaded = json.load(file)
+    except (OSError, ValueError, RecursionError):
         return None
+    return loaded if isinstance(loaded, dict) else None
 
 
 def _ending(status: int, verdict: dict[str, Any] | None, stage: str) -> dict[str, Any]:
