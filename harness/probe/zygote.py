@@ -85,21 +85,20 @@ def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, A
     """Fork one trial, keep the tail of its output, kill its whole group at the deadline."""
     path = os.path.join(request["results"], trial["id"] + ".json")  # noqa: PTH118
     stage_file = path + ".stage"
-    for left in (path, stage_file):  # only this trial may say how it ended
-        pathlib.Path(left).unlink(missing_ok=True)
+    own_path = f"{path}.{os.urandom(8).hex()}"  # a name that no case can know: only the probe says how a trial ended
     reader, writer = os.pipe()
     started = time.monotonic()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _child(request, trial, imported, writer, path, stage_file)
+        _child(request, trial, imported, writer, own_path, stage_file)
     os.close(writer)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)  # the child does the same: whoever comes first
     status, output, verdict = _wait(pid, reader, started + trial["timeout_seconds"], trial.get("memory_bytes"))
     os.close(reader)
     _end_group(pid)
-    result = _load(path)
+    result = _load(own_path)
     if result is None or verdict is not None:
         result = {"ending": _ending(status, verdict, _stage(stage_file))}
     result["output"] = output
