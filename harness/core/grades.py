@@ -351,6 +351,8 @@ def _worth(verdicts: Verdicts, targets: Sequence[Symptom]) -> tuple[str, str]:
     if bad:
         evidence = "; ".join(f"{s.value}: {reason}" for s, reason in bad.items())
         return f"does not show {names}, but is not right: {', '.join(s.value for s in bad)}", f" ({evidence})"
-    if all(v.outcome is Outcome.SKIP for v in verdicts.values()):
-        return "could not be tested", f" ({_first_skip(verdicts)})" if verdicts else ""
-    return f"does not show {names} and equals the reference on one replica", ""
+    if untold := _untold(verdicts, targets):
+        return "could not be tested", f" ({untold})"
+    if left := _first_skip(verdicts):
+        return f"does not show {names}; whether it is right could not be told", f" ({left})"
+    return f"does not show {names} and nothing else that the case looks for", ""

@@ -230,10 +230,10 @@ def _wrong_weights(case: Case, observation: Observation, reference: Observation 
     own, other = observation.weights, reference.weights
     if own is None or other is None or not other.finite:
         return _skip("no finite weights of the reference on one replica to compare with")
-    if own.norms.keys() != other.norms.keys():
-        return _skip("the two trials do not have the same variables")
     if apart := _replicas_apart(own, tolerance):
         return _bad(apart, f"{Symptom.WRONG_WEIGHTS.value} | replicas differ")
+    if own.norms.keys() != other.norms.keys():
+        return _skip("the two trials do not have the same variables")
     differing = weight_differences(own, other, tolerance)
     if not differing:
         return GOOD if _trained(other, tolerance) else _skip("training moved no weight by more than the tolerance")
