@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from harness import crew, ledger
 from harness.core.cases import Case, Symptom
-from harness.core.grades import Grade, Graded, grade
-from harness.core.observations import Observation, Variant
+from harness.core.grades import LUCK, Grade, Graded, grade, luck, worst
+from harness.core.observations import Observation, Stage, Variant
 from harness.core.releases import Release
 from harness.core.verdicts import Outcome, Verdicts, judge
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
@@ -45,33 +45,68 @@ def verify(
     asked: Verification, environments: Environments, trials: Trials, journal: Journal, listener: Listener
 ) -> None:
     """Try every release that the journal does not hold yet; what is found stands in the journal."""
+    held = ledger.group(journal.entries())
+    waiting = [release for release in asked.releases if not _complete(asked, held.get(release.version, []))]
 
     def choose(going: Sequence[Release], room: int) -> list[Release]:
-        held = {entry.release for entry in journal.entries()} | {release.version for release in going}
-        return [release for release in asked.releases if release.version not in held][:room]
+        del going
+        return [waiting.pop(0) for _ in range(min(room, len(waiting)))]
 
     def work(release: Release) -> list[Entry]:
-        return crew.attempt(asked.case, release, asked.variants, environments, trials, listener)
+        entries: list[Entry] = []
+        for repeat in range(asked.case.repeats):
+            entries += crew.attempt(asked.case, release, asked.variants, environments, trials, listener, repeat=repeat)
+            if entries[-1].untestable is not None:
+                break
+        return entries
 
     def done(release: Release) -> None:
         entries = ledger.group(journal.entries())
         graded = [grade_release(asked, release, entries.get(release.version, []), name) for name in asked.fixes]
         words = ", ".join(f"{name}: {one.grade.value}" for name, one in zip(asked.fixes, graded, strict=True))
-        left = sum(r.version not in entries for r in asked.releases)
-        listener.notify(Event(kind="done", release=release.version, detail=words, left=left))
+        listener.notify(Event(kind="done", release=release.version, detail=words, left=len(waiting)))
 
     crew.drive(choose, work, journal, done, asked.jobs)
 
 
+def _complete(asked: Verification, entries: Sequence[Entry]) -> bool:
+    """Whether the journal holds every trial of a release; a run that was torn off may have left some out."""
+    if any(entry.untestable is not None for entry in entries):
+        return True
+    held = [ledger.repeats(entries, variant) for variant in asked.variants]
+    return all(set(range(asked.case.repeats)) <= set(one) for one in held)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """One run without the fix and one with it.
+
+    Attributes:
+        reference: One replica, unpatched.
+        without: Several replicas, unpatched.
+        patched: Several replicas with the fix.
+        patched_reference: Reference of `patched` when it ran in another environment (a fixed release).
+    """
+
+    reference: Observation | None
+    without: Observation
+    patched: Observation
+    patched_reference: Observation | None = None
+
+
 def grade_release(asked: Verification, release: Release, entries: Sequence[Entry], fix: str) -> Graded:
     """Grade one fix on one release from what the journal holds of it."""
-    blocked = next((entry.untestable for entry in entries if entry.untestable), None)
-    reference = ledger.observed(entries, ledger.reference_for(asked.variant))
-    without = ledger.observed(entries, asked.variant)
-    patched = ledger.observed(entries, replace(asked.variant, fix=fix))
-    if without is None or patched is None:
+    references = ledger.repeats(entries, ledger.reference_for(asked.variant))
+    patched = ledger.repeats(entries, replace(asked.variant, fix=fix))
+    pairs = [
+        Pair(reference=references.get(repeat), without=without, patched=patched[repeat])
+        for repeat, without in ledger.repeats(entries, asked.variant).items()
+        if repeat in patched
+    ]
+    if not pairs:
+        blocked = next((entry.untestable for entry in entries if entry.untestable), None)
         return Graded(version=release.version, grade=Grade.INCONCLUSIVE, reason=blocked or "not run")
-    return bracket(asked.case, release.version, reference, without, patched, asked.targets)
+    return grade_pairs(asked.case, release.version, pairs, asked.targets)
 
 
 def bracket(
@@ -83,40 +118,51 @@ def bracket(
     targets: Sequence[Symptom],
     patched_reference: Observation | None = None,
 ) -> Graded:
-    """Grade a pair of trials.
+    """Grade a single pair of trials; see `grade_pairs`."""
+    pair = Pair(reference=reference, without=without, patched=patched, patched_reference=patched_reference)
+    return grade_pairs(case, version, [pair], targets)
+
+
+def grade_pairs(case: Case, version: str, pairs: Sequence[Pair], targets: Sequence[Symptom]) -> Graded:
+    """Grade the runs of one release: one bad run with the fix is bad, and luck is no proof.
 
     Args:
         case: Says what is compared.
         version: As reported.
-        reference: One replica, unpatched.
-        without: Several replicas, unpatched.
-        patched: Several replicas with the fix.
+        pairs: Its runs, one at least.
         targets: Symptoms to be cured.
-        patched_reference: Reference of `patched` when it ran in another environment (a fixed release).
     """
-    before = judge(case, without, reference)
-    after = judge(case, patched, patched_reference or reference)
-    found, reason = grade(before, after, patched.fix, patched, targets)
-    if found is Grade.MASKS and patched.fix is not None and patched.fix.detail:
-        reason += f" (what the fix did: {patched.fix.detail})"
+    runs = [judge(case, pair.without, pair.reference) for pair in pairs]
+    before = worst(runs)
+    after = worst([judge(case, pair.patched, pair.patched_reference or pair.reference) for pair in pairs])
+    telling = next((pair for pair in pairs if _stopped(pair.patched)), pairs[0])
+    found, reason = grade(case, before, after, telling.patched, targets)
+    if found is Grade.PROVEN and (chance := luck(runs, len(pairs))) > LUCK:
+        found = Grade.INCONCLUSIVE
+        reason += f"; but the symptom is flaky and may stay away by chance ({chance:.0%}): ask for more --repeats"
+    fix = telling.patched.fix
+    if found is Grade.MASKS and fix is not None and fix.detail:
+        reason += f" (what the fix did: {fix.detail})"
     return Graded(
         version=version,
         grade=found,
         reason=reason,
-        reference=reference.numbers if reference else {},
-        without=without.numbers,
-        patched=patched.numbers,
+        reference=telling.reference.numbers if telling.reference else {},
+        without=telling.without.numbers,
+        patched=telling.patched.numbers,
         by_symptom={s.value: (v.outcome.value, _outcome(after, s)) for s, v in before.items()},
     )
 
 
+def _stopped(patched: Observation) -> bool:
+    """Whether the trial says that the fix was not applied, or ended in it."""
+    return patched.ending.stage is Stage.FIX or (patched.fix is not None and patched.fix.outcome != "applied")
+
+
 def shows(case: Case, entries: Sequence[Entry], variant: Variant, targets: Sequence[Symptom]) -> bool:
-    """Whether a release shows one of the targets (any symptom when none are named) without a fix."""
-    own = ledger.observed(entries, variant)
-    if own is None:
-        return False
-    verdicts = judge(case, own, ledger.observed(entries, ledger.reference_for(variant)))
-    return any(v.outcome is Outcome.BAD for s, v in verdicts.items() if not targets or s in targets)
+    """Whether a release shows one of the targets (any symptom when none are named) without a fix, in any run."""
+    runs = ledger.row(case, entries, variant).runs
+    return any(v.outcome is Outcome.BAD for run in runs for s, v in run.items() if not targets or s in targets)
 
 
 def _outcome(verdicts: Verdicts, symptom: Symptom) -> str:

@@ -16,7 +16,7 @@ from harness.commands import options, single
 from harness.core.aggregation import FILES, SourceFacts, read_source
 from harness.core.errors import HarnessError, SurroundingsError, Untestable
 from harness.core.observations import Observation
-from harness.core.releases import Order, Release, stable_timeline
+from harness.core.releases import Order, Release, parse_version, stable_timeline
 from harness.edge import case_files, codec
 from harness.edge.companions import Mode
 from harness.edge.index import IndexPage
@@ -69,8 +69,9 @@ def _range(page: IndexPage, given: dict[str, Any]) -> tuple[Release, ...]:
         first = given["first"] or "3.0.0"
         return stable_timeline(page.releases, first=first, last=given["last"], order=Order(given["order"])).releases
     ordered = sorted(page.releases, key=lambda r: r.parsed)
-    last = ordered[-1].version if given["last"] == "latest" else given["last"]
-    return tuple(r for r in ordered if (given["first"] or "") <= r.version <= last)
+    lower = parse_version(given["first"], where="--from") if given["first"] else ordered[0].parsed
+    upper = ordered[-1].parsed if given["last"] == "latest" else parse_version(given["last"], where="--to")
+    return tuple(r for r in ordered if lower <= r.parsed <= upper)
 
 
 def _source(shop: Workshop, page: IndexPage, release: Release) -> SourceFacts:

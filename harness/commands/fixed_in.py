@@ -19,6 +19,7 @@ from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
 from harness.core.observations import CONTRACT, Variant
 from harness.core.releases import Channel, Order, Release, Timeline, sort, stable_timeline
 from harness.core.search import Policy
+from harness.edge import case_files
 from harness.edge.clones import commit_of
 from harness.edge.companions import Companions, Mode
 from harness.edge.journal import FileJournal
@@ -116,9 +117,13 @@ def _try(shop: Workshop, case: Case, release: Release, companions: Companions, g
     from harness.core.errors import Untestable
 
     variant = single.variant_of(case)
+    asked = [
+        Trial(release=release.version, variant=one, repeat=repeat)
+        for repeat in range(case.repeats)
+        for one in variants(case, variant)
+    ]
     try:
         environment = shop.environments(companions).prepare(release)
-        asked = [Trial(release=release.version, variant=one) for one in variants(case, variant)]
         finished = shop.trials(fresh=given["fresh"]).run(environment, case, asked)
     except Untestable as reason:
         return [Entry(release=release.version, untestable=reason.what)]
@@ -134,6 +139,8 @@ def _header(
     given: dict[str, Any],
 ) -> RunHeader:
     releases = (*earlier, cure)
+    from harness.commands.verify_fix import settings_of
+
     variant = single.variant_of(case)
     question = Question(
         case=case.name,
@@ -150,9 +157,10 @@ def _header(
         fixes=(f"fixed in {cure.package} {cure.version}",),
         contract=CONTRACT,
     )
-    words = ["harness", "verify-fix", case.name, "--fixed-in", given["cure"]]
+    words = ["harness", "verify-fix", case_files.callable_as(case), "--fixed-in", given["cure"]]
     words += ["--clone", str(given["clone"])] if given["clone"] else []
-    words += [word for symptom in given["symptoms"] for word in ("--symptom", symptom)]
+    words += ["--from", given["first"]] if given["first"] else []
+    words += settings_of(given)
     return RunHeader(
         question=question,
         case=case,
@@ -193,16 +201,19 @@ def _grade(
 ) -> Graded:
     old, new = entries.get(before.version, []), entries.get(cure.version, [])
     reference = ledger.reference_for(variant)
-    without, patched = ledger.observed(old, variant), ledger.observed(new, variant)
-    if without is None or patched is None:
+    references, new_references = ledger.repeats(old, reference), ledger.repeats(new, reference)
+    patched = ledger.repeats(new, variant)
+    pairs = [
+        verification.Pair(
+            reference=references.get(repeat),
+            without=without,
+            patched=patched[repeat],
+            patched_reference=new_references.get(repeat),
+        )
+        for repeat, without in ledger.repeats(old, variant).items()
+        if repeat in patched
+    ]
+    if not pairs:
         blocked = next((e.untestable for e in (*new, *old) if e.untestable), "not run")
         return Graded(version=cure.version, grade=Grade.INCONCLUSIVE, reason=blocked)
-    return verification.bracket(
-        case,
-        cure.version,
-        ledger.observed(old, reference),
-        without,
-        patched,
-        targets,
-        patched_reference=ledger.observed(new, reference),
-    )
+    return verification.grade_pairs(case, cure.version, pairs, targets)

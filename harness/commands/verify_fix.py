@@ -15,7 +15,7 @@ import click
 from harness import ledger, verification
 from harness.commands import fixed_in, options, single
 from harness.commands.progress import listener
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case, Level, Symptom
 from harness.core.errors import ExitCode, UsageError
 from harness.core.findings import Question, RunHeader
 from harness.core.grades import FixReport, FixResult, exit_code, sentence, workarounds
@@ -67,6 +67,7 @@ CONTROL_LIMIT = 6  # releases before the range that are tried to find a healthy 
     help="What the fix should cure (default: what the case expects).",
 )
 @click.option("--replicas", type=click.IntRange(1, 64), default=None, help="Replicas (default: the case's).")
+@click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Runs of each trial (default: the case's).")
 @click.option("--jobs", type=click.IntRange(1, 64), default=options.default_jobs, help="Releases tried at once.")
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), default=None, help="Folder of the run.")
 @click.option(
@@ -86,8 +87,11 @@ def command(case_name: str, **given: Any) -> int:
     7 breaks a healthy release, 2 bad usage, 6 environment, index or disk failed.
     """  # fmt: skip
     case = case_files.read(case_name)
-    case = replace(case, replicas=given["replicas"]) if given["replicas"] else case
+    case = replace(case, **{name: given[name] for name in ("replicas", "repeats") if given[name] is not None})
     fixes = _fixes(given)
+    if fixes and case.level is Level.SCRIPT:
+        hint = "use --fixed-in RELEASE, or let the case define model() and data()"
+        raise UsageError("a fix cannot be applied inside a script of its own", where=case.path, hint=hint)
     check_output(given["resumed"] or given["output"] or Path("reports"))
     targets = tuple(Symptom(s) for s in given["symptoms"]) or ((case.expects,) if case.expects else ())
     with workshop() as shop:
@@ -227,12 +231,22 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
     words += [word for name in given["names"] for word in ("--fix", name)]
     words += ["--patch", str(given["patch_file"])] if given["patch_file"] else []
     words += ["--sweep-mapping"] if given["sweep"] else []
-    words += [word for pin in given["pins"] for word in ("--with", pin)]
+    return shlex.join([*words, *settings_of(given)])
+
+
+def settings_of(given: dict[str, Any]) -> list[str]:
+    """The options that every way of verifying shares, as far as they were given."""
+    words = [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in given["symptoms"] for word in ("--symptom", symptom)]
-    words += ["--replicas", str(given["replicas"])] if given["replicas"] else []
-    words += ["--companions", given["mode"]] if given["mode"] != "fixed" else []
-    words += ["--python", given["python"]] if given["python"] else []
-    return shlex.join(words)
+    for flag, value, default in (
+        ("--replicas", given["replicas"], None),
+        ("--repeats", given["repeats"], None),
+        ("--companions", given["mode"], "fixed"),
+        ("--python", given["python"], None),
+        ("--order", given["order"], "version"),
+    ):
+        words += [flag, str(value)] if value != default else []
+    return words
 
 
 def open_run(header: RunHeader, given: dict[str, Any], kind: str) -> tuple[Path, FileJournal]:

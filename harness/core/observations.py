@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-CONTRACT = 1
+CONTRACT = 2
 
 
 class EndingKind(str, Enum):
@@ -80,9 +80,11 @@ class WeightFacts:
         count: Number of scalars.
         finite: Whether all are finite on every replica.
         initial_digest: Hash of the weights before training; equal digests make two trials comparable.
-        values: All values by variable for models up to the probe's limit, else None.
+        values: Values by variable on the first replica: all of them for models up to the probe's limit, else a sample.
         norms: Euclidean norm of each variable, first replica.
         replica_spread: Largest absolute difference between the copies of one variable.
+        spreads: The same for each variable whose copies differ.
+        moved: How far training moved each variable: the largest absolute change in a sample of its values.
     """
 
     count: int
@@ -91,6 +93,8 @@ class WeightFacts:
     values: Mapping[str, tuple[float, ...]] | None = None
     norms: Mapping[str, float] = field(default_factory=dict)
     replica_spread: float = 0.0
+    spreads: Mapping[str, float] = field(default_factory=dict)
+    moved: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +242,7 @@ class Observation:
         first_nonfinite_weight: First weight that was not finite (small models only).
         weights: State of the weights after training.
         iterations: The optimizer's counter.
+        data_digest: Hash of the arrays that it trained on; "" for what is no array.
         variables: Aggregation and synchronization of every variable.
         fix: What the fix did, when the trial had one.
         devices: What it ran on.
@@ -256,6 +261,7 @@ class Observation:
     first_nonfinite_weight: NonFinite | None = None
     weights: WeightFacts | None = None
     iterations: int | None = None
+    data_digest: str = ""
     variables: tuple[VariableFacts, ...] = ()
     fix: FixFacts | None = None
     devices: DeviceFacts | None = None

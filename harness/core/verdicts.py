@@ -38,6 +38,7 @@ Verdicts = Mapping[Symptom, Verdict]
 """One verdict per symptom that the case can show."""
 
 GOOD = Verdict(outcome=Outcome.GOOD)
+_ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)
 
 
 def judge(case: Case, observation: Observation, reference: Observation | None) -> dict[Symptom, Verdict]:
@@ -66,7 +67,7 @@ def judge(case: Case, observation: Observation, reference: Observation | None) -
         told = signature(symptom.value, exception=_manner(ending), message=ending.message or "")
         return {s: _bad(why, told) if s is symptom else _hidden(symptom, why) for s in symptoms}
     verdicts = dict.fromkeys(symptoms, GOOD)
-    verdicts[Symptom.NONFINITE_METRIC] = _nonfinite_metric(observation)
+    verdicts[Symptom.NONFINITE_METRIC] = _nonfinite_metric(observation, reference)
     verdicts[Symptom.NONFINITE_WEIGHTS] = _nonfinite_weights(observation)
     for wrong, hider, compare in (
         (Symptom.WRONG_METRIC, Symptom.NONFINITE_METRIC, _wrong_metric),
@@ -76,7 +77,23 @@ def judge(case: Case, observation: Observation, reference: Observation | None) -
             hiding = verdicts[hider]
             bad = hiding.outcome is Outcome.BAD
             verdicts[wrong] = _hidden(hider, hiding.reason) if bad else compare(case, observation, reference)
-    return verdicts
+    return _long_enough(verdicts, observation, reference)
+
+
+def _long_enough(
+    verdicts: dict[Symptom, Verdict], observation: Observation, reference: Observation | None
+) -> dict[Symptom, Verdict]:
+    """A trial that trained fewer steps than its reference has not shown that nothing goes wrong in the rest."""
+    steps, wanted = _steps(observation), _steps(reference) if reference is not None else 0
+    if not 0 < steps < wanted:
+        return verdicts
+    short = _skip(f"trained {steps} of the {wanted} steps of the reference on one replica")
+    values = {s: short if v == GOOD else v for s, v in verdicts.items() if s not in _ENDS}
+    return {**verdicts, **values}
+
+
+def _steps(observation: Observation) -> int:
+    return max((len(series) for series in observation.steps.values()), default=0)
 
 
 def untestable(ending: Ending, case: Case) -> str | None:
@@ -153,20 +170,24 @@ def _left(ending: Ending) -> str:
     return f"exit code {ending.exit_code}"
 
 
-def _nonfinite_metric(observation: Observation) -> Verdict:
+def _nonfinite_metric(observation: Observation, reference: Observation | None) -> Verdict:
     names = observation.nonfinite_numbers
     first = observation.first_nonfinite_metric
     if not names and first is None:
-        return GOOD
+        return GOOD if observation.numbers else _skip("no metric was recorded")
     parts = [f"{name} is {observation.numbers[name]}" for name in names[:3]]
     if first is not None:
         parts.append(f"first at step {first.step} ({first.name} = {first.value})")
+    if reference is not None and reference is not observation and reference.nonfinite_numbers:
+        parts.append(f"on one replica {reference.nonfinite_numbers[0]} is not finite either")
     return _bad(", ".join(parts), _nonfinite_signature(Symptom.NONFINITE_METRIC, first, names))
 
 
 def _nonfinite_weights(observation: Observation) -> Verdict:
     if observation.weights is None:
         return _skip("weights were not recorded")
+    if observation.weights.count == 0:
+        return _skip("the model has no weights")
     if observation.weights.finite:
         return GOOD
     first = observation.first_nonfinite_weight
@@ -181,59 +202,90 @@ def _nonfinite_signature(symptom: Symptom, first: NonFinite | None, names: Seque
 
 def _wrong_metric(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
     tolerance = case.tolerance.metric
-    if tolerance is None or (missing := _no_reference(reference)) or reference is None:
-        return _skip(missing if tolerance is not None else "not compared")
-    shared = [name for name in observation.numbers if name in reference.numbers]
-    comparable = [name for name in shared if math.isfinite(reference.numbers[name])]
+    missing = _no_comparison(observation, reference)
+    if tolerance is None or missing or reference is None:
+        return _skip(missing or "not compared")
+    own, theirs = observation.numbers, reference.numbers
+    comparable = [name for name in theirs if math.isfinite(theirs[name])]
     if not comparable:
         return _skip("the reference on one replica has no finite metric to compare with")
-    wrong = [n for n in comparable if not close(observation.numbers[n], reference.numbers[n], tolerance)]
-    if not wrong:
-        return GOOD
-    own, other = observation.numbers, reference.numbers
-    shown = ", ".join(f"{n} is {own[n]:.6g}, reference {other[n]:.6g}" for n in wrong[:3])
-    return _bad(f"{shown} (tolerance {tolerance:g})", Symptom.WRONG_METRIC.value)
+    wrong = [n for n in comparable if n not in own or not close(own[n], theirs[n], tolerance)]
+    if wrong:
+        shown = ", ".join(f"{n} is {_number(own.get(n))}, reference {theirs[n]:.6g}" for n in wrong[:3])
+        return _bad(f"{shown} (tolerance {tolerance:g})", Symptom.WRONG_METRIC.value)
+    if alone := [name for name in own if name not in comparable]:
+        return _skip(f"the reference on one replica has no finite {alone[0]} to compare with")
+    return GOOD
+
+
+def _number(value: float | None) -> str:
+    return "missing" if value is None else f"{value:.6g}"
 
 
 def _wrong_weights(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
     tolerance = case.tolerance.weights
-    if tolerance is None or (missing := _no_reference(reference)) or reference is None:
-        return _skip(missing if tolerance is not None else "not compared")
+    missing = _no_comparison(observation, reference)
+    if tolerance is None or missing or reference is None:
+        return _skip(missing or "not compared")
     own, other = observation.weights, reference.weights
     if own is None or other is None or not other.finite:
         return _skip("no finite weights of the reference on one replica to compare with")
-    if own.initial_digest != other.initial_digest:
-        return _skip("the two trials did not start from the same weights")
-    if own.replica_spread > tolerance * _scale(own):
-        why = f"copies of one variable differ between replicas by {own.replica_spread:.6g}"
-        return _bad(why, f"{Symptom.WRONG_WEIGHTS.value} | replicas differ")
+    if apart := _replicas_apart(own, tolerance):
+        return _bad(apart, f"{Symptom.WRONG_WEIGHTS.value} | replicas differ")
+    if own.norms.keys() != other.norms.keys():
+        return _skip("the two trials do not have the same variables")
     differing = weight_differences(own, other, tolerance)
     if not differing:
-        return GOOD
+        return GOOD if _trained(other, tolerance) else _skip("training moved no weight by more than the tolerance")
     name, mine, theirs = differing[0]
     more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
     why = f"{name} is {mine:.6g}, reference {theirs:.6g}{more} (tolerance {tolerance:g})"
     return _bad(why, Symptom.WRONG_WEIGHTS.value)
 
 
+def _replicas_apart(own: WeightFacts, tolerance: float) -> str:
+    """Say which variable differs between replicas beyond the tolerance, relative to its own size; "" if none does."""
+    for name, spread in own.spreads.items():
+        if spread > tolerance * own.norms.get(name, 0.0) + 1e-7:
+            return f"copies of {name} differ between replicas by {spread:.6g}"
+    if not own.spreads and own.replica_spread > tolerance * _scale(own):
+        return f"copies of one variable differ between replicas by {own.replica_spread:.6g}"
+    return ""
+
+
+def _trained(reference: WeightFacts, tolerance: float) -> bool:
+    """Whether a wrong gradient could be seen at all: equal weights that never moved say nothing."""
+    moved, norms = reference.moved, reference.norms
+    return not moved or any(change > tolerance * norms.get(name, 0.0) + 1e-7 for name, change in moved.items())
+
+
 def weight_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -> list[tuple[str, float, float]]:
     """List (variable, own value, reference value) for every variable beyond the tolerance.
 
-    Values are compared one by one where both trials recorded them, else the norms are; the tolerance
-    is relative to the largest absolute value of the variable.
+    Values are compared one by one where both trials recorded them, relative to the largest absolute value of the
+    variable; where they are no more than a sample, or missing, the norms are compared too.
     """
-    differing: list[tuple[str, float, float]] = []
-    if own.values is not None and other.values is not None:
-        for name, theirs in other.values.items():
-            mine = own.values.get(name, ())
-            bound = tolerance * max((abs(v) for v in theirs), default=0.0) + 1e-7
-            worst = max(zip(mine, theirs, strict=False), key=lambda pair: _distance(*pair), default=None)
-            if len(mine) != len(theirs) or (worst is not None and _distance(*worst) > bound):
-                differing.append((name, *(worst or (math.nan, math.nan))))
+    differing = _value_differences(own, other, tolerance)
+    known = sum(len(part) for part in (own.values or {}).values())
+    if own.values is not None and other.values is not None and known >= own.count:
         return differing
     for name, norm in other.norms.items():
-        if not close(own.norms.get(name, math.nan), norm, tolerance):
+        found = any(name == one for one, _, _ in differing)
+        if not found and not close(own.norms.get(name, math.nan), norm, tolerance):
             differing.append((name, own.norms.get(name, math.nan), norm))
+    return differing
+
+
+def _value_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -> list[tuple[str, float, float]]:
+    differing: list[tuple[str, float, float]] = []
+    if own.values is None or other.values is None:
+        return differing
+    for name, theirs in other.values.items():
+        mine = own.values.get(name, ())
+        bound = tolerance * max((abs(v) for v in theirs), default=0.0) + 1e-7
+        worst = max(zip(mine, theirs, strict=False), key=lambda pair: _distance(*pair), default=None)
+        if len(mine) != len(theirs) or (worst is not None and _distance(*worst) > bound):
+            differing.append((name, *(worst or (math.nan, math.nan))))
     return differing
 
 
@@ -259,11 +311,19 @@ def _scale(weights: WeightFacts) -> float:
     return max(weights.norms.values(), default=0.0) or 1.0
 
 
-def _no_reference(reference: Observation | None) -> str:
+def _no_comparison(observation: Observation, reference: Observation | None) -> str:
+    """Why a trial cannot be held against a reference; "" when it can."""
     if reference is None:
         return "there is no reference on one replica"
+    if reference is observation:
+        return "the trial on one replica is the reference itself"
     if reference.ending.kind is not EndingKind.FINISHED:
         return f"the reference on one replica did not finish: {_error(reference.ending)}"
+    own, other = observation.weights, reference.weights
+    if own is not None and other is not None and own.initial_digest != other.initial_digest:
+        return "the two trials did not start from the same weights"
+    if observation.data_digest != reference.data_digest:
+        return "the two trials did not train on the same data"
     return ""
 
 

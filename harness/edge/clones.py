@@ -36,7 +36,7 @@ def commit_of(clone: Path, wanted: str, package: str, processes: Processes, home
         if line:
             commit, seconds = line.split()
             moment = datetime.fromtimestamp(int(seconds), tz=timezone.utc)
-            source = f"git+file://{clone.absolute()}@{commit}"
+            source = f"git+{clone.absolute().as_uri()}@{commit}"
             return Release(package=package, version=commit, channel=Channel.COMMIT, released=moment, source=source)
     raise UsageError(
         f"the clone has no {wanted}",
@@ -48,7 +48,7 @@ def commit_of(clone: Path, wanted: str, package: str, processes: Processes, home
 def _show(clone: Path, ref: str, processes: Processes, home: Home) -> str | None:
     with home.scratch() as scratch:
         ended = processes.run(
-            ["git", "-C", str(clone), "show", "-s", "--format=%H %ct", f"{ref}^{{commit}}"],
+            ["git", "-C", str(clone.absolute()), "show", "-s", "--format=%H %ct", f"{ref}^{{commit}}"],
             log=scratch / "log",
             env=for_installer({}),
             cwd=scratch,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import hashlib
 import shutil
@@ -58,10 +59,35 @@ def find(name_or_path: str) -> Fix:
     if path.suffix == ".py" or "/" in name_or_path:
         if not path.is_file():
             raise UsageError("there is no such fix file", where=name_or_path, hint="give a Python file with apply()")
+        _check(path)
         return Fix(name=path.stem, path=path.absolute())
     near = difflib.get_close_matches(name_or_path, known, n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else f"known fixes: {', '.join(known)}; or the path of a file"
     raise UsageError(f"unknown fix {name_or_path!r}", where="--fix", hint=hint)
+
+
+def _check(path: Path) -> None:
+    """Find out before anything is built that a file is no fix."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError, RecursionError) as error:
+        raise UsageError(f"the fix is not Python: {error}", where=str(path), hint="run it alone first") from error
+    if not any("apply" in _names(node) for node in tree.body):
+        hint = 'define apply(): it patches the running process and returns "applied", "absent" or "refused"'
+        raise UsageError("the fix has no function apply()", where=str(path), hint=hint)
+
+
+def _names(node: ast.stmt) -> list[str]:
+    """Names that a statement binds at the top level of a module, as far as they can be the fix's function."""
+    match node:
+        case ast.FunctionDef(name=name):
+            return [name]
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return [alias.asname or alias.name for alias in names]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+        case _:
+            return []
 
 
 def patch(path: Path) -> Fix:
@@ -91,9 +117,21 @@ def patched_tree(fix: Fix, package_folder: Path, scratch: Path, processes: Proce
     """
     tree = scratch / "patched"
     shutil.copytree(package_folder, tree / package_folder.name, symlinks=True)
-    command = ["git", "apply", "-p1", f"--include={package_folder.name}/*", "--exclude=*_test.py", str(fix.path)]
+    command = [
+        "git",
+        "apply",
+        "--verbose",
+        "-p1",
+        f"--include={package_folder.name}/*",
+        "--exclude=*_test.py",
+        str(fix.path),
+    ]
     environment = for_installer({"GIT_CEILING_DIRECTORIES": str(scratch)})
     ended = processes.run(
         command, log=scratch / "patch.log", env=environment, cwd=tree, deadline_seconds=_APPLY_SECONDS
     )
-    return None if ended.exit_code == 0 else " ".join(ended.tail.split())[:400]
+    if ended.exit_code != 0:
+        return " ".join(ended.tail.split())[:400]
+    if "Applied patch" not in ended.log.read_text(encoding="utf-8", errors="replace"):
+        return f"it changes no file of {package_folder.name}/ other than tests"
+    return None

@@ -14,7 +14,7 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 import harness
-from harness.core.cases import Case, Level
+from harness.core.cases import Case, Level, Symptom
 from harness.core.errors import HarnessError, SurroundingsError, Untestable
 from harness.core.observations import CONTRACT, Ending, EndingKind, FixFacts, Observation, Stage
 from harness.core.verdicts import untestable
@@ -83,13 +83,15 @@ class ProbeTrials:
 
     def _groups(self, trials: Sequence[Trial]) -> list[list[Trial]]:
         """Trials that share a process tree: a patched copy of the package needs an import of its own."""
-        patched = {t.variant.fix: t for t in trials if t.variant.fix and self._fixes[t.variant.fix].patches_files}
-        together = [t for t in trials if t.variant.fix not in patched]
-        return [group for group in (together, *([t] for t in patched.values())) if group]
+        patched = [t for t in trials if t.variant.fix and self._fixes[t.variant.fix].patches_files]
+        together = [t for t in trials if t not in patched]
+        return [group for group in (together, *([t] for t in patched)) if group]
 
     def _probe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
         sealed = Path(environment.executable).parents[1] / CANARY
-        needs_canary = not sealed.exists()
+        fix = self._fixes.get(trials[0].variant.fix or "")
+        patching = fix is not None and fix.patches_files
+        needs_canary = not sealed.exists() and not patching  # a patched copy says nothing about the environment
         with self._home.scratch() as scratch:
             results = scratch / "results"
             results.mkdir()
@@ -109,15 +111,18 @@ class ProbeTrials:
                 "paths": [],
                 "trials": [*([canary] if needs_canary else []), *described],
             }
-            fix = self._fixes.get(trials[0].variant.fix or "")
-            if fix is not None and fix.patches_files:
+            if fix is not None and patching:
                 refusal = patched_tree(fix, self._package_folder(environment, case), scratch, self._processes)
                 if refusal is not None:
                     return [_refused(fix, refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             log = self._start(environment, scratch, described)
-            self._check_imports(case, results, trials[0].release, log, bool(request["imports"]))
+            if patching:
+                if broken := _patched_import(case, results, scratch / "patched", log):
+                    return [broken]
+            else:
+                self._check_imports(case, results, trials[0].release, log, bool(request["imports"]))
             if needs_canary:
                 _check_canary(results)
                 sealed.touch()
@@ -208,8 +213,12 @@ class ProbeTrials:
         return FinishedTrial(trial=trial, observation=observation, seconds=time.monotonic() - started, cached=True)
 
     def _keep(self, environment: Environment, case: Case, trial: Trial, observation: Observation) -> FinishedTrial:
-        """Cache what tells something about the release; a refusal or a kill by the machine is tried again next time."""
-        if untestable(observation.ending, case) is None:
+        """Cache what tells something about the release; a refusal or a kill by the machine is tried again next time.
+
+        So is a timeout that nobody expects: a loaded machine makes one, and the cache would make it last for ever.
+        """
+        late = observation.ending.kind is EndingKind.TIMED_OUT and case.expects is not Symptom.TIMEOUT
+        if untestable(observation.ending, case) is None and not late:
             codec.write_whole(self._file(environment, case, trial), codec.dumps(Observation, observation))
         return FinishedTrial(trial=trial, observation=observation, seconds=observation.durations.get("total", 0.0))
 
@@ -229,6 +238,22 @@ def _refused(fix: Fix, reason: str) -> Observation:
         ending=Ending(kind=EndingKind.REFUSED, stage=Stage.FIX, message=f"the patch does not apply: {reason}"),
         fix=FixFacts(name=fix.name, outcome="refused", detail=f"the patch does not apply: {reason}"),
     )
+
+
+def _patched_import(case: Case, results: Path, tree: Path, log: str) -> Observation | None:
+    """What is known when a patched copy cannot be imported: the patch breaks the package. None: it was imported."""
+    try:
+        imported = codec.loads(Imported, (results / "imported.json").read_bytes())
+    except (OSError, codec.Malformed) as error:
+        raise Untestable(f"the probe could not import the patched copy: {_last_line(log)}") from error
+    if imported.error:
+        told = f"the patched copy cannot be imported: {imported.error}"
+        return Observation(ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, message=told))
+    seen = imported.files.get(case.import_name, "")
+    if not Path(seen).is_relative_to(tree):
+        hint = "this is a fault of the harness: please report it with the patch"
+        raise HarnessError("not the patched copy of the package was imported", where=seen, hint=hint)
+    return None
 
 
 def _imports(case: Case) -> list[str]:

@@ -29,7 +29,7 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
     found["compute_dtype"], found["compute_max"] = _compute_dtype(built.net)
     watcher = _watcher(built.library, found)
     try:
-        model.train(built.library, built.net, built.arguments, facts, timed, watch=[watcher])
+        model.train(built, timed, watch=[watcher])
     except Exception:
         found["raised_in_step"] = watcher.step + 1
         raise

@@ -15,27 +15,29 @@ from types import ModuleType
 from typing import Any
 
 from . import devices, fixing, variables
+from .zygote import Refused
 
 Timed = Callable[[str], "contextlib.AbstractContextManager[None]"]
+DATA = ("x", "y", "sample_weight")
 SMALL_MODEL = 4_096  # scalars up to which weights are recorded one by one and watched at every step
 
 
 @dataclass
 class Built:
-    """A case made ready to train."""
+    """A case made ready to train; `load_data` draws the same data again."""
 
     library: Any
     case: ModuleType
     net: Any
     arguments: dict[str, Any]
+    load_data: Callable[[], dict[str, Any]]
     facts: dict[str, Any]
 
 
 def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], enter: Callable[[str], None]) -> None:
     """Run one trial of a model case; fills `facts` as it goes, so that a failure loses nothing."""
     timed = stopwatch(facts["durations"], enter)
-    built = prepare(request, trial, facts, timed)
-    train(built.library, built.net, built.arguments, facts, timed)
+    train(prepare(request, trial, facts, timed), timed)
 
 
 def prepare(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], timed: Timed) -> Built:
@@ -52,38 +54,70 @@ def prepare(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any
         library.config.set_dtype_policy(trial["policy"])
     with timed("load"):
         case = load_case(request["case"])
+
+    def load_data() -> dict[str, Any]:
+        library.utils.set_random_seed(request["seed"])
+        return fit_arguments(call(case.data, trial), request["fit"])
+
     with timed("data"):
-        arguments = fit_arguments(call(case.data, trial), request["fit"])
+        arguments = load_data()
+        facts["data_digest"] = variables.data_digest([arguments.get(k) for k in DATA])
     with timed("build"):
         library.utils.set_random_seed(request["seed"])
         with strategy.scope() if strategy is not None else contextlib.nullcontext():
             net = call(case.model, trial)
-    return Built(library, case, net, arguments, facts)
+        _check_replicas(net, trial["replicas"])
+    return Built(library, case, net, arguments, load_data, facts)
 
 
-def train(
-    library: Any,
-    model: Any,
-    arguments: dict[str, Any],
-    facts: dict[str, Any],
-    timed: Timed,
-    watch: Sequence[Any] = (),
-) -> None:
-    """Fit and evaluate a compiled model and note metrics, weights and variables; `watch`: further callbacks."""
-    recorder = _recorder(library, facts)
-    initial = variables.digest(model)
+def train(built: Built, timed: Timed, watch: Sequence[Any] = ()) -> None:
+    """Fit and evaluate a made-ready case and note metrics, weights and variables; `watch`: further callbacks."""
+    facts, arguments, net = built.facts, built.arguments, built.net
+    recorder = _recorder(built.library, facts)
+    callbacks = [*(arguments.get("callbacks") or []), recorder, *watch]
     with timed("train"):
         try:
-            history = model.fit(**arguments, callbacks=[recorder, *watch])
-        finally:
-            facts["weights"] = variables.weights(model, initial, SMALL_MODEL)
-            facts["variables"] = variables.describe(model)
-            facts["iterations"] = variables.iterations(model)
-    facts["final"] = {name: float(values[-1]) for name, values in history.history.items() if values}
+            history = net.fit(**{**arguments, "callbacks": callbacks})
+        except BaseException:
+            with contextlib.suppress(Exception):  # what fit raised is the fact; a broken model may not be readable
+                _note_model(net, recorder, facts)
+            raise
+        _note_model(net, recorder, facts)
+    facts["final"] = numbers({name: values[-1] for name, values in history.history.items() if len(values)})
     with timed("evaluate"):
-        facts["evaluated"] = evaluate(model, arguments)
+        again = built.load_data() if hasattr(arguments.get("x"), "__next__") else arguments  # fit has used it up
+        facts["evaluated"] = evaluate(net, again)
     if facts.get("first_nonfinite_metric") is None:
         _note_nonfinite(facts, "first_nonfinite_metric", facts["final"], len(next(iter(facts["steps"].values()), ())))
+
+
+def _note_model(model: Any, recorder: Any, facts: dict[str, Any]) -> None:
+    facts["weights"] = variables.weights(model, recorder.start, SMALL_MODEL)
+    facts["variables"] = variables.describe(model)
+    facts["iterations"] = variables.iterations(model)
+
+
+def _check_replicas(model: Any, replicas: int) -> None:
+    """A model that was built outside the scope trains on one device, and proves nothing about a strategy."""
+    strategy = getattr(model, "distribute_strategy", None)
+    seen = getattr(strategy, "num_replicas_in_sync", replicas)
+    if seen != replicas:
+        raise Refused(
+            f"the model trains on {seen} replica(s), not on {replicas}: model() must build and compile it, "
+            "inside the scope that it is called in"
+        )
+
+
+def numbers(logs: dict[str, Any]) -> dict[str, float]:
+    """Every metric as plain numbers; one with several values (a score per class) becomes ``name[0]`` and so on."""
+    found: dict[str, float] = {}
+    for name, value in logs.items():
+        parts = variables.floats(value)
+        if len(parts) == 1:
+            found[str(name)] = parts[0]
+        else:
+            found.update({f"{name}[{n}]": part for n, part in enumerate(parts)})
+    return found
 
 
 def load_case(path: str) -> ModuleType:
@@ -106,7 +140,7 @@ def fit_arguments(data: Any, options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(data, dict):
         arguments = dict(data)
     elif isinstance(data, tuple) and len(data) in (2, 3):
-        arguments = dict(zip(("x", "y", "sample_weight"), data))  # noqa: B905 - Python 3.9
+        arguments = dict(zip(DATA, data))  # noqa: B905 - Python 3.9
     else:
         arguments = {"x": data}
     return {"verbose": 0, "shuffle": False, **arguments, **options}
@@ -114,10 +148,10 @@ def fit_arguments(data: Any, options: dict[str, Any]) -> dict[str, Any]:
 
 def evaluate(model: Any, arguments: dict[str, Any]) -> dict[str, float]:
     """Evaluate on the training data with the same batch size."""
-    kept = {k: arguments[k] for k in ("x", "y", "sample_weight", "batch_size") if arguments.get(k) is not None}
+    kept = {k: arguments[k] for k in (*DATA, "batch_size") if arguments.get(k) is not None}
     if arguments.get("steps_per_epoch"):
         kept["steps"] = arguments["steps_per_epoch"]
-    return {name: float(value) for name, value in model.evaluate(verbose=0, return_dict=True, **kept).items()}
+    return numbers(model.evaluate(verbose=0, return_dict=True, **kept))
 
 
 def call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
@@ -134,11 +168,16 @@ def _recorder(library: Any, facts: dict[str, Any]) -> Any:
         """Reads, never writes."""
 
         step = 0
+        start: Any = None
+
+        def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
+            """Note where the weights start: a model without an input shape has been built by now."""
+            self.start = variables.start(self.model)
 
         def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-            """Note the running averages that Keras hands to callbacks."""
-            self.step += 1
-            values = {name: float(value) for name, value in (logs or {}).items()}
+            """Note the running averages that Keras hands to callbacks; one call may stand for several steps."""
+            self.step += int(getattr(self.model, "steps_per_execution", None) or 1)
+            values = numbers(logs or {})
             for name, value in values.items():
                 steps.setdefault(name, []).append(value)
             _note_nonfinite(facts, "first_nonfinite_metric", values, self.step)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+SAMPLE = 64  # values of each variable that are kept of a large model
+METRIC_LIMIT = 256  # values of one metric: a score per class
 VARIABLE_LIMIT = 400  # variables that are described one by one; ResNet50 with Adam has 642 optimizer variables
 
 
@@ -37,28 +40,84 @@ def named_weights(model: Any) -> Iterator[tuple[str, Any]]:
         yield (path if seen[path] == 1 else f"{path}#{seen[path]}"), weight
 
 
-def digest(model: Any) -> str:
-    """Hash the first copies of all weights."""
+@dataclass(frozen=True)
+class Start:
+    """Where the weights of a model start: a hash of all of them, and a sample of each."""
+
+    digest: str
+    samples: dict[str, Any]
+
+
+def start(model: Any) -> Start:
+    """Note where the weights stand now; the hash is "" while the model has none."""
     hashed = hashlib.sha256()
-    for _, weight in named_weights(model):
-        hashed.update(np.ascontiguousarray(copies(weight)[0]).tobytes())
+    samples = {}
+    for name, weight in named_weights(model):
+        first = copies(weight)[0]
+        hashed.update(np.ascontiguousarray(first).tobytes())
+        samples[name] = sample(_as_float(first))
+    return Start(hashed.hexdigest()[:16] if samples else "", samples)
+
+
+def sample(values: Any) -> Any:
+    """Return at most `SAMPLE` values, evenly spaced."""
+    flat = values.ravel()
+    return flat[:: max(1, -(-flat.size // SAMPLE))]
+
+
+def data_digest(data: Any) -> str:
+    """Hash the arrays in nested data; "" when there is something else in it, which could only be read once."""
+    hashed = hashlib.sha256()
+    try:
+        for array in _arrays(data):
+            hashed.update(f"{array.dtype} {array.shape}".encode())
+            hashed.update(np.ascontiguousarray(array).tobytes())
+    except TypeError:
+        return ""
     return hashed.hexdigest()[:16]
 
 
-def weights(model: Any, initial_digest: str, small: int) -> dict[str, Any]:
-    """Describe the weights: finite on all replicas, norms, largest spread between copies, values if few."""
+def _arrays(data: Any) -> Iterator[Any]:
+    if isinstance(data, np.ndarray) and data.dtype != object:
+        yield data
+    elif isinstance(data, (dict, list, tuple)):
+        for part in data.values() if isinstance(data, dict) else data:
+            yield from _arrays(part)
+    elif data is not None:
+        raise TypeError(type(data).__name__)
+
+
+def floats(value: Any) -> list[float]:
+    """Return a metric's values as floats; none for what is no number."""
+    if value is None or isinstance(value, (str, bytes)):
+        return []
+    try:
+        return [float(part) for part in np.asarray(value).ravel()[:METRIC_LIMIT]]
+    except (TypeError, ValueError):
+        return []
+
+
+def weights(model: Any, began: Start | None, small: int) -> dict[str, Any]:
+    """Describe the weights: finite on all replicas, norms, differences between copies, values (a sample if many)."""
     held = [(name, copies(weight)) for name, weight in named_weights(model)]
     numeric = [(name, [as_float(copy) for copy in parts]) for name, parts in held]
     count = sum(parts[0].size for _, parts in held)
-    spread = [float(np.max(np.abs(part - parts[0]), initial=0.0)) for _, parts in numeric for part in parts[1:]]
+    spreads = {name: max(_distance(part, parts[0]) for part in parts) for name, parts in numeric}
     return {
         "count": count,
         "finite": all(bool(np.isfinite(part).all()) for _, parts in numeric for part in parts),
-        "initial_digest": initial_digest,
-        "values": {name: parts[0].ravel().tolist() for name, parts in numeric} if count <= small else None,
+        "initial_digest": began.digest if began else "",
+        "values": {n: (p[0].ravel() if count <= small else sample(p[0])).tolist() for n, p in numeric},
         "norms": {name: float(np.linalg.norm(parts[0].ravel())) for name, parts in numeric},
-        "replica_spread": max(spread, default=0.0),
+        "replica_spread": max(spreads.values(), default=0.0),
+        "spreads": {name: spread for name, spread in spreads.items() if spread > 0},
+        "moved": {n: _distance(sample(p[0]), began.samples[n]) for n, p in numeric if began and n in began.samples},
     }
+
+
+def _distance(one: Any, other: Any) -> float:
+    """Return the largest absolute difference; infinite where the shapes differ."""
+    return float(np.max(np.abs(one - other), initial=0.0)) if one.shape == other.shape else float("inf")
 
 
 def first_nonfinite(model: Any, small: int) -> tuple[str, float]:

@@ -73,27 +73,32 @@ def describe(error: BaseException) -> tuple[str, str, str]:
     """Return (type, message, innermost frames) of an exception, each cut to a limit."""
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-    frames = "".join(traceback.format_exception(kind, error, error.__traceback__)[-6:])
-    return name, str(error)[:MESSAGE_LIMIT], frames[-2 * MESSAGE_LIMIT :]
+    try:
+        message = str(error)
+        frames = "".join(traceback.format_exception(kind, error, error.__traceback__)[-6:])
+    except Exception as broken:  # an exception whose text cannot be had
+        message, frames = f"(its message cannot be shown: {type(broken).__name__})", ""
+    return name[:MESSAGE_LIMIT], message[:MESSAGE_LIMIT], frames[-2 * MESSAGE_LIMIT :]
 
 
 def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> None:
     """Fork one trial, keep the tail of its output, kill its whole group at the deadline."""
     path = os.path.join(request["results"], trial["id"] + ".json")  # noqa: PTH118
     stage_file = path + ".stage"
+    own_path = f"{path}.{os.urandom(8).hex()}"  # a name that no case can know: only the probe says how a trial ended
     reader, writer = os.pipe()
     started = time.monotonic()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _child(request, trial, imported, writer, path, stage_file)
+        _child(request, trial, imported, writer, own_path, stage_file)
     os.close(writer)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)  # the child does the same: whoever comes first
     status, output, verdict = _wait(pid, reader, started + trial["timeout_seconds"], trial.get("memory_bytes"))
     os.close(reader)
     _end_group(pid)
-    result = _load(path)
+    result = _load(own_path)
     if result is None or verdict is not None:
         result = {"ending": _ending(status, verdict, _stage(stage_file))}
     result["output"] = output
@@ -150,7 +155,7 @@ def _child(
     stage_file: str,
 ) -> None:
     """Run the trial in the forked process; never returns."""
-    code = 70
+    code, own = 70, os.getpid()
     try:
         os.setpgid(0, 0)
         _die_with(os.getppid(), signal.SIGKILL)
@@ -161,7 +166,9 @@ def _child(
         enter = _stage_marker(stage_file)
         if trial["kind"] == "script":
             _run_script(request, trial, enter)
-        results.write(path, _facts(request, trial, imported, enter, stage_file))
+        facts = _facts(request, trial, imported, enter, stage_file)
+        if os.getpid() == own:  # a case may fork; its children came here too and have no say
+            _write(path, facts)
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -169,6 +176,15 @@ def _child(
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _write(path: str, facts: dict[str, Any]) -> None:
+    """Write the facts; what cannot be written is our failure, and no verdict about the release."""
+    try:
+        results.write(path, facts)
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        message = f"the probe could not write what it saw: {describe(error)[1]}"
+        results.write(path, {"ending": {"kind": "refused", "stage": facts["ending"]["stage"], "message": message}})
 
 
 def _facts(
@@ -226,10 +242,10 @@ def _stage(stage_file: str) -> str:
 def _load(path: str) -> dict[str, Any] | None:
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
-            loaded: dict[str, Any] = json.load(file)
-            return loaded
-    except (OSError, ValueError):
+            loaded = json.load(file)
+    except (OSError, ValueError, RecursionError):
         return None
+    return loaded if isinstance(loaded, dict) else None
 
 
 def _ending(status: int, verdict: dict[str, Any] | None, stage: str) -> dict[str, Any]:

@@ -211,6 +211,41 @@ class TestNonFinite:
         assert outcomes(MODEL, observation(weights=None))[Symptom.NONFINITE_WEIGHTS] is SKIP
 
 
+ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)
+
+
+def seen_again(seen):
+    """The same facts from another trial."""
+    return replace(seen)
+
+
+class TestHowMuchWasSeen:
+    """A good verdict needs something that could have been bad."""
+
+    def test_no_metric_at_all_is_no_finite_metric(self):
+        assert reason(Symptom.NONFINITE_METRIC, MODEL, observation({})) == "no metric was recorded"
+
+    def test_a_trial_that_stopped_early_is_good_in_nothing(self):
+        seen, reference = observation(steps={"loss": (0.1,) * 10}), observation(steps={"loss": (0.1,) * 256})
+        found = judge(MODEL, seen, reference)
+        assert {v.outcome for s, v in found.items() if s not in ENDS} == {SKIP}
+        assert found[Symptom.NONFINITE_METRIC].reason == "trained 10 of the 256 steps of the reference on one replica"
+        assert {found[s].outcome for s in ENDS} == {GOOD}
+
+    def test_what_it_shows_until_then_counts(self):
+        seen = observation({"loss": math.nan}, steps={"loss": (math.nan,)})
+        found = outcomes(MODEL, seen, observation(steps={"loss": (0.1, 0.1)}))
+        assert found[Symptom.NONFINITE_METRIC] is BAD
+
+    def test_more_steps_than_the_reference_are_enough(self):
+        seen, reference = observation(steps={"loss": (0.1,) * 9}), observation(steps={"loss": (0.1,) * 8})
+        assert outcomes(MODEL, seen, reference)[Symptom.NONFINITE_METRIC] is GOOD
+
+    def test_a_reference_that_is_not_finite_either_is_mentioned(self):
+        told = reason(Symptom.NONFINITE_METRIC, MODEL, observation({"loss": math.nan}), observation({"loss": math.inf}))
+        assert told == "loss is nan, on one replica loss is not finite either"
+
+
 class TestWrongMetric:
     def test_a_finite_metric_beyond_the_tolerance_is_wrong_and_both_numbers_are_shown(self):
         seen, reference = observation({"accuracy": 0.119}), observation({"accuracy": 0.459})
@@ -223,9 +258,24 @@ class TestWrongMetric:
         told = reason(Symptom.WRONG_METRIC, MODEL, observation(), observation({"loss": math.nan}))
         assert told == "the reference on one replica has no finite metric to compare with"
 
-    def test_a_metric_whose_reference_is_nan_is_left_out_of_the_comparison(self):
+    def test_a_metric_whose_reference_is_nan_leaves_the_question_open(self):
         reference = observation({"loss": 0.0873, "mae": math.nan})
-        assert outcomes(MODEL, observation({"loss": 0.0873, "mae": 1.0}), reference)[Symptom.WRONG_METRIC] is GOOD
+        seen = observation({"loss": 0.0873, "mae": 1.0})
+        assert reason(Symptom.WRONG_METRIC, MODEL, seen, reference) == (
+            "the reference on one replica has no finite mae to compare with"
+        )
+
+    def test_but_what_can_be_compared_beside_it_may_be_wrong(self):
+        reference = observation({"loss": 0.0873, "mae": math.nan})
+        assert outcomes(MODEL, observation({"loss": 0.5, "mae": 1.0}), reference)[Symptom.WRONG_METRIC] is BAD
+
+    def test_a_metric_that_is_missing_is_wrong(self):
+        told = reason(Symptom.WRONG_METRIC, MODEL, observation({}), observation({"loss": 0.25}))
+        assert told == "loss is missing, reference 0.25 (tolerance 0.001)"
+
+    def test_a_metric_that_only_the_trial_has_cannot_be_called_right(self):
+        seen = observation({"loss": 0.0873, "extra": 1.0})
+        assert outcomes(MODEL, seen)[Symptom.WRONG_METRIC] is SKIP
 
     def test_without_a_reference_nothing_can_be_called_wrong_or_right(self):
         found = judge(MODEL, observation(), None)
@@ -307,6 +357,48 @@ class TestWrongWeights:
         told = reason(Symptom.WRONG_WEIGHTS, MODEL, observation(weights=weights(initial_digest="other")))
         assert told == "the two trials did not start from the same weights"
 
+    def test_nor_can_their_metrics(self):
+        seen = observation({"loss": 9.0}, weights=weights(initial_digest="other"))
+        assert outcomes(MODEL, seen)[Symptom.WRONG_METRIC] is SKIP
+
+    def test_trials_that_trained_on_other_data_cannot_be_compared(self):
+        """data() that draws without a seed would else be a regression of every release."""
+        found = judge(MODEL, observation({"loss": 9.0}, data_digest="one"), observation(data_digest="other"))
+        assert {found[s].reason for s in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS)} == {
+            "the two trials did not train on the same data"
+        }
+
+    def test_a_trial_is_not_its_own_reference(self):
+        seen = observation()
+        found = judge(MODEL, seen, seen)
+        assert {found[s].reason for s in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS)} == {
+            "the trial on one replica is the reference itself"
+        }
+
+    def test_other_variables_cannot_be_compared(self):
+        seen = observation(weights=weights(norms={"kernel": 0.5, "gate": 0.25}))
+        assert reason(Symptom.WRONG_WEIGHTS, MODEL, seen) == "the two trials do not have the same variables"
+
+    def test_a_small_variable_may_not_drift_in_the_shadow_of_a_large_one(self):
+        about = {"values": None, "norms": {"kernel": 1000.0, "bias": 0.25}}
+        seen = observation(weights=weights(**about, replica_spread=0.01, spreads={"bias": 0.01}))
+        told = reason(Symptom.WRONG_WEIGHTS, MODEL, seen, observation(weights=weights(**about)))
+        assert told == "copies of bias differ between replicas by 0.01"
+
+    def test_copies_may_differ_within_the_tolerance(self):
+        seen = observation(weights=weights(spreads={"bias": 0.0002}))
+        assert outcomes(MODEL, seen)[Symptom.WRONG_WEIGHTS] is GOOD
+
+    @pytest.mark.parametrize(("moved", "expected"), [({"kernel": 1e-5}, SKIP), ({"kernel": 1e-5, "bias": 0.1}, GOOD)])
+    def test_equal_weights_that_never_moved_say_nothing_about_the_gradient(self, moved, expected):
+        seen = observation(weights=weights(moved=moved))
+        assert outcomes(MODEL, seen, seen_again(seen))[Symptom.WRONG_WEIGHTS] is expected
+
+    def test_a_model_without_weights_has_none_that_are_right(self):
+        seen = observation(weights=weights(count=0, values={}, norms={}))
+        found = outcomes(MODEL, seen, seen_again(seen))
+        assert found[Symptom.NONFINITE_WEIGHTS] is SKIP
+
     @pytest.mark.parametrize("reference", [observation(weights=None), observation(weights=weights(finite=False))])
     def test_a_reference_without_finite_weights_cannot_say_what_is_right(self, reference):
         told = reason(Symptom.WRONG_WEIGHTS, MODEL, observation(), reference)
@@ -338,6 +430,14 @@ class TestWeightDifferences:
         assert (name, math.isnan(own)) == ("b", True)
         shorter = weight_differences(weights(values={"k": (1.0,), "b": (0.0,)}), theirs, 0.5)
         assert [name for name, *_ in shorter] == ["k"]
+
+    def test_a_sample_of_the_values_is_backed_by_the_norms(self):
+        """A large model keeps 64 values of each variable; what happened to the others shows in the norm."""
+        large = {"count": 1000, "values": {"k": (1.0,), "b": (1.0,)}}
+        theirs = weights(**large, norms={"k": 10.0, "b": 10.0})
+        assert weight_differences(weights(**large, norms={"k": 10.0, "b": 20.0}), theirs, 1e-3) == [("b", 20.0, 10.0)]
+        other = weights(count=1000, values={"k": (2.0,), "b": (1.0,)}, norms={"k": 20.0, "b": 10.0})
+        assert weight_differences(other, theirs, 1e-3) == [("k", 2.0, 1.0)]
 
     def test_empty_variables_are_equal(self):
         assert weight_differences(weights(values={"k": ()}), weights(values={"k": ()}), 0.0) == []

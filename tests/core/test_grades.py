@@ -1,0 +1,352 @@
+"""Grades of a fix: the truth table row by row, and that nothing is ever proven by accident."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.cases import Level, Symptom, Tolerance
+from harness.core.grades import (
+    FixExit,
+    FixResult,
+    Grade,
+    Graded,
+    causes,
+    exit_code,
+    grade,
+    luck,
+    sentence,
+    workarounds,
+    worst,
+)
+from harness.core.observations import EndingKind, FixFacts, Stage
+from harness.core.verdicts import GOOD, Outcome, Verdict
+from tests.examples import case, ending, observation
+
+BAD = Verdict(outcome=Outcome.BAD, reason="it shows", signature="one")
+OTHER = Verdict(outcome=Outcome.BAD, reason="another failure", signature="two")
+SKIP = Verdict(outcome=Outcome.SKIP, reason="cannot be told")
+NAN, WEIGHTS, WRONG = Symptom.NONFINITE_METRIC, Symptom.WRONG_WEIGHTS, Symptom.WRONG_METRIC
+APPLIED = observation(fix=FixFacts(name="f", outcome="applied"))
+MODEL = case()
+
+OUTCOMES = st.sampled_from([GOOD, BAD, OTHER, SKIP])
+VERDICTS = st.lists(OUTCOMES, min_size=len(Symptom), max_size=len(Symptom)).map(lambda v: dict(zip(Symptom, v)))
+TARGETS = st.lists(st.sampled_from(Symptom), unique=True, max_size=3)
+
+
+def verdicts(**shown):
+    """Everything is good but for what is named, with underscores for hyphens."""
+    found = dict.fromkeys(Symptom, GOOD)
+    return found | {Symptom(name.replace("_", "-")): verdict for name, verdict in shown.items()}
+
+
+def hidden(by, verdict=BAD):
+    """One symptom shows, and hides all others."""
+    return dict.fromkeys(Symptom, SKIP) | {by: verdict}
+
+
+class TestTruthTable:
+    """Every row of the table at the head of the module."""
+
+    @pytest.mark.parametrize("without", [verdicts(), verdicts(nonfinite_metric=BAD), hidden(NAN)])
+    @pytest.mark.parametrize(
+        ("outcome", "expected"),
+        [("absent", Grade.ABSENT), ("refused", Grade.INCONCLUSIVE), ("maybe", Grade.INCONCLUSIVE)],
+    )
+    def test_a_fix_that_was_not_applied(self, without, outcome, expected):
+        seen = observation(fix=FixFacts(name="f", outcome=outcome, detail="no such function"))
+        assert grade(MODEL, without, verdicts(), seen, [NAN]) == (expected, "no such function")
+
+    def test_without_a_sentence_of_its_own_the_word_stands_for_it(self):
+        seen = observation(fix=FixFacts(name="f", outcome="refused"))
+        assert grade(MODEL, verdicts(), verdicts(), seen, [NAN])[1] == "the fix says: refused"
+
+    @pytest.mark.parametrize("without", [verdicts(), verdicts(nonfinite_metric=BAD)])
+    @pytest.mark.parametrize("symptom", [Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT])
+    def test_a_fix_that_ends_the_trial(self, without, symptom):
+        seen = observation(ending=ending(EndingKind.RAISED, Stage.FIX))
+        assert grade(MODEL, without, hidden(symptom), seen, [NAN]) == (
+            Grade.BREAKS,
+            "the fix itself ends the trial: it shows",
+        )
+
+    def test_a_fix_that_was_killed_by_the_machine(self):
+        seen = observation(ending=ending(EndingKind.SIGNALLED, Stage.FIX, signal=9))
+        found = grade(MODEL, verdicts(nonfinite_metric=BAD), dict.fromkeys(Symptom, SKIP), seen, [NAN])
+        assert found == (Grade.INCONCLUSIVE, "with the fix it cannot be told: cannot be told")
+
+    @pytest.mark.parametrize(
+        ("without", "patched", "targets", "expected", "reason"),
+        [
+            # shows a target
+            ({"nonfinite_metric": BAD}, {"nonfinite_metric": OTHER}, [NAN], Grade.NO_EFFECT, "still there: nonfinite-metric"),
+            ({"nonfinite_metric": BAD}, {"nonfinite_metric": BAD}, [], Grade.NO_EFFECT, "still there: nonfinite-metric"),
+            ({"wrong_metric": BAD}, {"wrong_metric": SKIP, "nonfinite_metric": BAD}, [WRONG], Grade.BREAKS, "with the fix nonf"),
+            ({"exception": BAD}, {"exception": OTHER}, [], Grade.BREAKS, "with the fix exception: another failure"),
+            ({"wrong_weights": BAD}, {"wrong_weights": SKIP}, [], Grade.INCONCLUSIVE, "with the fix it cannot be told"),
+            ({"nonfinite_metric": BAD}, {"wrong_metric": BAD}, [NAN], Grade.MASKS, "nonfinite-metric is gone, but wrong-metric"),
+            (
+                {"nonfinite_metric": BAD, "wrong_weights": BAD}, {"wrong_weights": BAD}, [], Grade.MASKS,
+                "nonfinite-metric is gone, but wrong-weights: it shows",
+            ),
+            (
+                {"nonfinite_metric": BAD, "wrong_weights": BAD}, {"nonfinite_metric": SKIP, "wrong_weights": BAD}, [NAN],
+                Grade.INCONCLUSIVE, "with the fix it cannot be told: cannot be told",
+            ),
+            (
+                {"nonfinite_metric": BAD}, {"wrong_weights": SKIP}, [NAN], Grade.INCONCLUSIVE,
+                "nonfinite-metric is gone, but not everything could be compared: cannot be told",
+            ),
+            (
+                {"nonfinite_metric": BAD}, {}, [NAN], Grade.PROVEN,
+                "nonfinite-metric is gone and every value equals the reference on one replica",
+            ),
+            ({"nonfinite_metric": BAD, "wrong_metric": SKIP}, {}, [NAN, WRONG], Grade.PROVEN, "nonfinite-metric is gone and"),
+            # shows none
+            ({}, {"wrong_metric": BAD}, [NAN], Grade.BREAKS, "without the fix it does not fail so, with it wrong-metric"),
+            ({"wrong_weights": BAD}, {"wrong_weights": BAD, "wrong_metric": BAD}, [NAN], Grade.BREAKS, "without the fix it"),
+            ({"nonfinite_metric": SKIP}, {}, [NAN], Grade.INCONCLUSIVE, "without the fix it cannot be told: cannot be told"),
+            ({}, {"nonfinite_metric": SKIP}, [NAN], Grade.INCONCLUSIVE, "with the fix it cannot be told: cannot be told"),
+            ({}, {}, [NAN], Grade.NOT_REPRODUCED, "does not show the symptom without the fix, and not with it"),
+            ({}, {"wrong_weights": SKIP}, [], Grade.NOT_REPRODUCED, "does not show"),
+            ({"wrong_weights": BAD}, {}, [NAN], Grade.NOT_REPRODUCED, "does not show"),
+        ],
+    )  # fmt: skip
+    def test_with_the_fix_applied(self, without, patched, targets, expected, reason):
+        found, told = grade(MODEL, verdicts(**without), verdicts(**patched), APPLIED, targets)
+        assert (found, told[: len(reason)]) == (expected, reason)
+
+    def test_a_failure_that_hides_what_was_shown(self):
+        found, told = grade(MODEL, verdicts(nonfinite_metric=BAD), hidden(Symptom.EXCEPTION), APPLIED, [NAN])
+        assert (found, told) == (Grade.BREAKS, "with the fix exception: it shows")
+
+    def test_another_release_may_be_the_fix(self):
+        """It says nothing of itself: what counts is how its trial went."""
+        found, _ = grade(MODEL, verdicts(nonfinite_metric=BAD), verdicts(), observation(), [NAN])
+        assert found is Grade.PROVEN
+
+    def test_nothing_could_be_told_either_way(self):
+        none = dict.fromkeys(Symptom, SKIP)
+        assert grade(MODEL, none, none, APPLIED, [])[0] is Grade.INCONCLUSIVE
+        assert grade(MODEL, verdicts(), none, APPLIED, [])[0] is Grade.INCONCLUSIVE
+        assert grade(MODEL, {}, {}, APPLIED, [])[1] == "without the fix it cannot be told: not tested"
+
+
+class TestWhatWasNeverLookedAt:
+    """A target that the case does not compare is no proof, whatever else is right."""
+
+    def test_beside_a_cured_one(self):
+        without, patched = verdicts(nonfinite_metric=BAD), verdicts()
+        for found in (without, patched):
+            del found[WEIGHTS]
+        assert grade(MODEL, without, patched, APPLIED, [NAN, WEIGHTS]) == (
+            Grade.INCONCLUSIVE,
+            "nonfinite-metric is gone, but not everything could be compared: the case does not look for wrong-weights",
+        )
+
+    def test_alone(self):
+        found = verdicts()
+        del found[WEIGHTS]
+        assert grade(MODEL, found, found, APPLIED, [WEIGHTS]) == (
+            Grade.INCONCLUSIVE,
+            "without the fix it cannot be told: the case does not look for wrong-weights",
+        )
+
+    def test_a_symptom_that_is_not_judged_with_the_fix(self):
+        patched = verdicts()
+        del patched[NAN]
+        assert grade(MODEL, verdicts(nonfinite_metric=BAD), patched, APPLIED, [])[0] is Grade.INCONCLUSIVE
+
+    def test_a_new_symptom_that_was_not_judged_before(self):
+        without = verdicts(nonfinite_metric=BAD)
+        del without[WEIGHTS]
+        assert grade(MODEL, without, verdicts(wrong_weights=BAD), APPLIED, [NAN])[0] is Grade.MASKS
+
+    @pytest.mark.parametrize(
+        ("about", "expected", "told"),
+        [
+            (case(tolerance=Tolerance(metric=None, weights=None)), Grade.INCONCLUSIVE, "neither metrics nor weights"),
+            (case(tolerance=Tolerance(metric=None)), Grade.PROVEN, "every weight equals"),
+            (
+                case(tolerance=Tolerance(metric=0.1, weights=None)),
+                Grade.PROVEN,
+                "within 0.1 (weights are not compared)",
+            ),
+            (case(level=Level.SCRIPT), Grade.PROVEN, "the script finds nothing else wrong"),
+            (
+                case(level=Level.SCRIPT, tolerance=Tolerance(metric=None, weights=None)),
+                Grade.PROVEN,
+                "the script finds",
+            ),
+        ],
+    )
+    def test_the_proof_says_what_it_rests_on(self, about, expected, told):
+        found, reason = grade(about, verdicts(nonfinite_metric=BAD), verdicts(), APPLIED, [NAN])
+        assert found is expected
+        assert told in reason
+
+
+class TestProven:
+    @given(VERDICTS, VERDICTS, TARGETS)
+    def test_needs_a_symptom_before_and_nothing_but_good_after(self, without, patched, targets):
+        """Never with a bad or skipped verdict, and never where no target showed."""
+        found, reason = grade(MODEL, without, patched, APPLIED, targets)
+        assert reason
+        if found is Grade.PROVEN:
+            assert set(patched.values()) == {GOOD}
+            assert any(v.outcome is Outcome.BAD and (s in targets or not targets) for s, v in without.items())
+
+    @given(VERDICTS, VERDICTS, TARGETS, st.sets(st.sampled_from(Symptom), min_size=1))
+    def test_never_with_an_untouched_target(self, without, patched, targets, left_out):
+        kept = {s: v for s, v in without.items() if s not in left_out}
+        fixed = {s: v for s, v in patched.items() if s not in left_out}
+        found, _ = grade(MODEL, kept, fixed, APPLIED, [*targets, *left_out])
+        assert found is not Grade.PROVEN
+
+    @given(VERDICTS, TARGETS)
+    def test_never_by_a_fix_that_changes_nothing(self, found, targets):
+        expected = {Grade.NO_EFFECT, Grade.NOT_REPRODUCED, Grade.INCONCLUSIVE}
+        assert grade(MODEL, found, found, APPLIED, targets)[0] in expected
+
+    @given(VERDICTS, VERDICTS, TARGETS, st.sampled_from(["absent", "refused", "", "proven"]))
+    def test_never_by_a_fix_that_was_not_applied(self, without, patched, targets, outcome):
+        seen = observation(fix=FixFacts(name="f", outcome=outcome))
+        assert grade(MODEL, without, patched, seen, targets)[0] in {Grade.ABSENT, Grade.INCONCLUSIVE}
+
+    @given(VERDICTS, VERDICTS, TARGETS)
+    def test_a_healthy_release_never_proves_anything(self, without, patched, targets):
+        healthy = {s: GOOD if v.outcome is Outcome.BAD else v for s, v in without.items()}
+        found, _ = grade(MODEL, healthy, patched, APPLIED, targets)
+        assert found in {Grade.BREAKS, Grade.NOT_REPRODUCED, Grade.INCONCLUSIVE}
+
+
+class TestSeveralRuns:
+    @given(st.lists(VERDICTS, min_size=1, max_size=4))
+    def test_the_worst_verdict_counts(self, runs):
+        for symptom, verdict in worst(runs).items():
+            outcomes = {run[symptom].outcome for run in runs}
+            assert verdict.outcome is next(o for o in (Outcome.BAD, Outcome.SKIP, Outcome.GOOD) if o in outcomes)
+
+    def test_of_two_bad_ones_the_first_is_told(self):
+        assert worst([{NAN: SKIP}, {NAN: BAD}, {NAN: OTHER}]) == {NAN: BAD}
+
+    def test_a_symptom_that_always_shows_does_not_stay_away_by_luck(self):
+        assert luck([{NAN: BAD}, {NAN: BAD, WRONG: GOOD}], 1) == 0.0
+
+    def test_a_flaky_one_may(self):
+        assert luck([{NAN: BAD}, {NAN: GOOD}, {NAN: SKIP}, {}], 3) == 0.125
+
+    def test_what_never_showed_needs_no_luck(self):
+        assert luck([{NAN: GOOD}], 3) == 0.0
+        assert luck([], 1) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("grades", "expected"),
+    [
+        ([Grade.PROVEN, Grade.BREAKS, Grade.MASKS], FixExit.BREAKS),
+        ([Grade.PROVEN, Grade.MASKS, Grade.NO_EFFECT], FixExit.NOT_RIGHT),
+        ([Grade.PROVEN, Grade.NO_EFFECT], FixExit.NO_CURE),
+        ([Grade.ABSENT, Grade.PROVEN, Grade.NOT_REPRODUCED], FixExit.PROVEN),
+        ([Grade.ABSENT, Grade.NOT_REPRODUCED, Grade.INCONCLUSIVE], FixExit.INCONCLUSIVE),
+        ([], FixExit.INCONCLUSIVE),
+    ],
+)
+def test_the_exit_code_is_that_of_the_worst(grades, expected):
+    assert exit_code(grades) is expected
+
+
+@given(st.lists(st.sampled_from(Grade)))
+def test_zero_means_that_something_was_proven_and_nothing_speaks_against_it(grades):
+    if exit_code(grades) == 0:
+        assert Grade.PROVEN in grades
+        assert not {Grade.BREAKS, Grade.MASKS, Grade.NO_EFFECT} & set(grades)
+
+
+class TestSentence:
+    def test_stretches_and_advice(self):
+        graded = [
+            Graded(version=version, grade=found, reason="")
+            for version, found in zip(
+                ["3.6.0", "3.7.0", "3.8.0", "3.9.0", "3.9.1", "3.10.0"],
+                [Grade.ABSENT, Grade.MASKS, Grade.PROVEN, Grade.PROVEN, Grade.MASKS, Grade.BREAKS],
+                strict=True,
+            )
+        ]
+        assert sentence("it", graded) == (
+            "it cures 3.8.0 to 3.9.0; takes the symptom away but leaves wrong values on 3.7.0, 3.9.1; breaks 3.10.0; "
+            "finds nothing to patch in 3.6.0: use it only where it cures."
+        )
+
+    def test_where_it_cures_nowhere(self):
+        told = sentence("it", [Graded(version="3.9.0", grade=Grade.NO_EFFECT, reason="")])
+        assert told == "it does nothing for 3.9.0: use it nowhere."
+
+    def test_without_any_release(self):
+        assert sentence("it", []) == "it was not tried on any release."
+
+
+class TestCauses:
+    def test_the_keys_whose_change_makes_it_go_away(self):
+        fixes = [
+            swept("sum->NONE", ("bad", "good"), ("bad", "good")),
+            swept("sum->MEAN", ("bad", "good"), ("bad", "bad")),
+            swept("mean->NONE", ("bad", "bad"), ("bad", "skip")),
+            swept("none->SUM", ("good", "good"), ("good", "good")),
+        ]
+        assert causes(fixes[:3]) == [
+            "nonfinite-metric on 3.8.0 hangs on the key sum: gone with sum->NONE, sum->MEAN",
+            "nonfinite-metric on 3.9.0 hangs on the key sum: gone with sum->NONE",
+        ]
+        assert causes(fixes[3:]) == []
+
+    def test_nothing_was_tried(self):
+        assert causes([]) == []
+        assert causes([FixResult(name="sum->NONE", sentence="", releases=(blocked(),))]) == []
+
+
+def swept(name, *outcomes):
+    releases = [
+        Graded(version=version, grade=Grade.MASKS, reason="", by_symptom={NAN.value: told})
+        for version, told in zip(["3.8.0", "3.9.0"], outcomes, strict=True)
+    ]
+    return FixResult(name=name, sentence="", releases=tuple(releases))
+
+
+def blocked():
+    return Graded(version="3.9.0", grade=Grade.INCONCLUSIVE, reason="cannot be installed")
+
+
+class TestWorkarounds:
+    def test_releases_that_behave_alike_share_a_sentence(self):
+        rows = [
+            ("3.6.0", verdicts(wrong_weights=BAD)),
+            ("3.7.0", verdicts(nonfinite_metric=BAD)),
+            ("3.8.0", verdicts(nonfinite_metric=BAD)),
+            ("3.10.0", verdicts()),
+            ("3.11.0", dict.fromkeys(Symptom, SKIP)),
+            ("3.12.0", {}),
+        ]
+        assert workarounds("keras", rows, [NAN]) == [
+            "pin keras 3.6.0: does not show nonfinite-metric, but is not right: wrong-weights (wrong-weights: it shows)",
+            "pin keras 3.7.0 to 3.8.0: no workaround, shows nonfinite-metric (it shows)",
+            "pin keras 3.10.0: does not show nonfinite-metric and nothing else that the case looks for",
+            "pin keras 3.11.0 to 3.12.0: could not be tested (cannot be told)",
+        ]
+
+    def test_what_could_not_be_compared_is_not_called_right(self):
+        rows = [("3.9.0", verdicts(wrong_metric=SKIP)), ("3.10.0", verdicts(nonfinite_metric=SKIP))]
+        assert workarounds("keras", rows, [NAN]) == [
+            "pin keras 3.9.0: does not show nonfinite-metric; whether it is right could not be told (cannot be told)",
+            "pin keras 3.10.0: could not be tested (cannot be told)",
+        ]
+
+    def test_without_targets_any_symptom_counts(self):
+        told = workarounds("keras", [("3.9.0", verdicts(wrong_weights=BAD)), ("3.10.0", verdicts()), ("4.0", {})], [])
+        assert told == [
+            "pin keras 3.9.0: no workaround, shows wrong-weights (it shows)",
+            "pin keras 3.10.0: does not show any symptom and nothing else that the case looks for",
+            "pin keras 4.0: could not be tested (not tested)",
+        ]
