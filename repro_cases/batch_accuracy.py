@@ -1,0 +1,77 @@
+"""The accuracy that a callback is told after each batch, with two replicas.
+
+The progress bar and every callback get the metrics batch by batch, not only at the end of an epoch. Early
+releases of Keras 3 added up what the replicas said instead of averaging it, so that accuracy reached the
+number of replicas. An accuracy above 1 cannot be: this script looks for nothing else. Whether a value below
+1 is the right one is what `identity` and `evaluate_replicas` ask.
+
+Exit code: 0 no accuracy above 1, 1 at least one.
+"""
+# /// script
+# requires-python = ">=3.9"
+# dependencies = ["keras", "tensorflow", "numpy"]
+#
+# [tool.harness]
+# title = "the accuracy in the batch logs is above 1 under MirroredStrategy"
+# level = "script"
+# origin = [
+#   "https://github.com/keras-team/keras/issues/19280",
+#   "https://github.com/keras-team/keras/issues/19340",
+# ]
+# expects = "wrong-metric"
+# timeout_seconds = 60
+#
+# [[tool.harness.claims]]
+# says = "accuracy is above 1 on two GPUs with Keras 3.0.5"
+# origin = "https://github.com/keras-team/keras/issues/19280"
+# predicts = "wrong-metric"
+# release = "3.0.5"
+#
+# [[tool.harness.claims]]
+# says = "the progress bar shows the sum over the GPUs, not their average, with Keras 3.1.1"
+# origin = "https://github.com/keras-team/keras/issues/19340"
+# predicts = "wrong-metric"
+# release = "3.1.1"
+# ///
+
+import sys
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+
+class Listener(keras.callbacks.Callback):
+    """Keeps the accuracy that Keras tells after each batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.heard = []
+
+    def on_train_batch_end(self, batch, logs=None):  # noqa: ARG002
+        """Keep one value."""
+        self.heard.append(round(float(logs["accuracy"]), 4))
+
+
+def main():
+    """Train two epochs on points that a line separates; return the exit code."""
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    x = np.random.default_rng(0).normal(size=(64, 2)).astype("float32")
+    y = (x[:, 0] > 0).astype("int64")
+    keras.utils.set_random_seed(0)
+    with strategy.scope():
+        net = keras.Sequential([keras.Input((2,)), keras.layers.Dense(2, activation="softmax")])
+        net.compile(
+            optimizer=keras.optimizers.SGD(1.0), loss="sparse_categorical_crossentropy", metrics=["accuracy"]
+        )
+    listener = Listener()
+    net.fit(x, y, batch_size=16, epochs=2, shuffle=False, verbose=0, callbacks=[listener])
+    print(f"keras {keras.__version__}, accuracy after each batch: {listener.heard}")
+    print(f"largest {max(listener.heard)}, possible 1.0")
+    return int(max(listener.heard) > 1.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

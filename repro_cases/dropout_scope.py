@@ -1,0 +1,111 @@
+"""A layer that owns an integer variable, built inside a strategy's scope.
+
+Keras 3.7.0 gives every variable the aggregation "mean" and hands it to TensorFlow. TensorFlow cannot average
+whole numbers over replicas, so the model cannot even be built. Dropout owns such a variable without being
+asked: the state of its random generator. A counter that a layer adds for itself is the other half of the
+reports.
+
+Nothing random is judged here: the rate is so small that Dropout never drops a value.
+"""
+# /// script
+# requires-python = ">=3.9"
+# dependencies = ["keras", "tensorflow", "numpy"]
+#
+# [tool.harness]
+# title = "Dropout, or any integer weight, cannot be built inside the scope of a MirroredStrategy"
+# origin = [
+#   "https://github.com/keras-team/keras/issues/20611",
+#   "https://github.com/keras-team/keras/issues/20700",
+#   "https://github.com/keras-team/keras/pull/20612",
+#   "https://github.com/keras-team/keras/pull/20703",
+# ]
+# expects = "exception"
+# replicas = 2
+# timeout_seconds = 60
+#
+# # Metrics have a regression of their own, see `identity`; here only the model and its weights are judged.
+# [tool.harness.tolerance]
+# metric = "not compared"
+# weights = 1e-4
+#
+# [tool.harness.fit]
+# batch_size = 16
+# shuffle = false
+#
+# [tool.harness.switches]
+# layer = ["dropout", "counter"]
+#
+# [[tool.harness.claims]]
+# says = "with 3.5.0 everything is fine"
+# origin = "https://github.com/keras-team/keras/issues/20611"
+# predicts = "good"
+# release = "3.5.0"
+#
+# [[tool.harness.claims]]
+# says = "3.7.0 gives the error"
+# origin = "https://github.com/keras-team/keras/issues/20611"
+# predicts = "exception"
+# release = "3.7.0"
+#
+# [[tool.harness.claims]]
+# says = "going back to 3.6.0 seems to fix it"
+# origin = "https://github.com/keras-team/keras/issues/20700"
+# predicts = "good"
+# release = "3.6.0"
+# options = { layer = "counter" }
+#
+# [[tool.harness.claims]]
+# says = "it happens with the models of keras.applications on a Kaggle TPU"
+# origin = "https://github.com/keras-team/keras/issues/20700"
+# untestable = "no TPU answers here"
+# ///
+
+import keras
+import numpy as np
+
+
+class Counter(keras.layers.Layer):
+    """Passes its input on and owns an integer weight, as a layer that counts its batches does."""
+
+    def build(self, input_shape):  # noqa: ARG002
+        """Create the weight."""
+        self.seen = self.add_weight(shape=(), dtype="int32", initializer="zeros", trainable=False)
+
+    def call(self, inputs):
+        """Return the input as it is."""
+        return inputs
+
+
+def data():
+    """512 numbers between -1 and 1; the target is the number itself."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, size=(512, 1)).astype("float32")
+    return x, x
+
+
+def model(layer="dropout"):
+    """One weight and one bias behind the layer in question.
+
+    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
+    """
+    middle = Counter() if layer == "counter" else keras.layers.Dropout(1e-9)
+    net = keras.Sequential([keras.Input((1,)), middle, keras.layers.Dense(1)])
+    net.compile(optimizer=keras.optimizers.Adam(0.05, epsilon=1e-12), loss="mse")
+    return net
+
+
+if __name__ == "__main__":
+    import tensorflow as tf
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
+        for layer in ("dropout", "counter"):
+            keras.utils.set_random_seed(0)
+            try:
+                with strategy.scope():
+                    net = model(layer)
+                net.fit(*data(), batch_size=16, shuffle=False, verbose=0)
+                result = f"weight {net.get_weights()[-2].item():.6f}"
+            except ValueError as error:
+                result = f"{type(error).__name__}: {error}"
+            print(f"keras {keras.__version__}, {strategy.num_replicas_in_sync} replicas, {layer}: {result}")

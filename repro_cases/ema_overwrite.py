@@ -1,0 +1,98 @@
+"""An optimizer that writes the moving average of the weights back every four steps, under a strategy.
+
+Whether this is the fourth step is decided by a conditional inside the training step, and writing a mirrored
+variable makes the replicas meet. TensorFlow does not allow that inside a conditional of a graph: "merge_call
+called while defining a new graph". Keeping the average alone, and writing it back once when training has
+ended, needs no conditional.
+"""
+# /// script
+# requires-python = ">=3.9"
+# dependencies = ["keras", "tensorflow", "numpy"]
+#
+# [tool.harness]
+# title = "ema_overwrite_frequency raises under MirroredStrategy"
+# origin = [
+#   "https://github.com/keras-team/keras/pull/18978",
+#   "https://github.com/keras-team/keras/issues/18949",
+# ]
+# expects = "exception"
+# replicas = 2
+# timeout_seconds = 90
+#
+# # Metrics have a regression of their own, see `identity`.
+# [tool.harness.tolerance]
+# metric = "not compared"
+# weights = 1e-4
+#
+# [tool.harness.fit]
+# batch_size = 16
+# shuffle = false
+#
+# [tool.harness.switches]
+# overwrite = ["every-fourth-step", "at-the-end"]
+# execution = ["graph", "eager"]
+#
+# [tool.harness.remedies.overwrite-at-the-end]
+# title = "leave ema_overwrite_frequency out: the average is written back once, when fit ends"
+# options = { overwrite = "at-the-end" }
+# against = { overwrite = "every-fourth-step" }
+#
+# [tool.harness.remedies.run-eagerly]
+# title = "compile(run_eagerly=True): without a graph a conditional is plain Python"
+# options = { execution = "eager" }
+# against = { overwrite = "every-fourth-step" }
+#
+# [[tool.harness.claims]]
+# says = "moving averages of the weights get tf.distribute support"
+# origin = "https://github.com/keras-team/keras/pull/18978"
+# predicts = "good"
+#
+# [[tool.harness.claims]]
+# says = "moving averages of the weights get tf.distribute support"
+# origin = "https://github.com/keras-team/keras/pull/18978"
+# predicts = "good"
+# options = { overwrite = "at-the-end" }
+# ///
+
+import keras
+import numpy as np
+
+
+def data():
+    """256 numbers between -1 and 1; the target is the number itself."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, size=(256, 1)).astype("float32")
+    return x, x
+
+
+def model(overwrite="every-fourth-step", execution="graph"):
+    """One weight and one bias.
+
+    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
+    """
+    frequency = 4 if overwrite == "every-fourth-step" else None
+    net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    net.compile(
+        optimizer=keras.optimizers.Adam(
+            0.05, epsilon=1e-12, use_ema=True, ema_momentum=0.9, ema_overwrite_frequency=frequency
+        ),
+        loss="mse",
+        run_eagerly=execution == "eager",
+    )
+    return net
+
+
+if __name__ == "__main__":
+    import tensorflow as tf
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
+        keras.utils.set_random_seed(0)
+        with strategy.scope():
+            net = model()
+        try:
+            net.fit(*data(), batch_size=16, shuffle=False, verbose=0)
+            result = "weight {:.6f}, bias {:.6f}".format(*(value.item() for value in net.get_weights()))
+        except RuntimeError as error:
+            result = f"{type(error).__name__}: {error}"[:200]
+        print(f"keras {keras.__version__}, {strategy.num_replicas_in_sync} replicas: {result}")

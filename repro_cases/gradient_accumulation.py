@@ -1,0 +1,104 @@
+"""An optimizer that adds up the gradients of four batches before it changes a weight, under a strategy.
+
+Whether this is the fourth batch is decided by a conditional inside the training step. In one of its branches
+the replicas have to meet to share their gradients, and TensorFlow does not allow replicas to meet inside a
+conditional of a graph: "merge_call called while defining a new graph". The first report met it in a
+`train_step` of its own; Keras has since got `gradient_accumulation_steps`, which is built in the same way.
+"""
+# /// script
+# requires-python = ">=3.9"
+# dependencies = ["keras", "tensorflow", "numpy"]
+#
+# [tool.harness]
+# title = "gradient accumulation raises under MirroredStrategy"
+# origin = [
+#   "https://github.com/keras-team/keras/issues/17429",
+#   "https://github.com/keras-team/tf-keras/issues/301",
+#   "https://github.com/tensorflow/tensorflow/issues/59487",
+# ]
+# expects = "exception"
+# replicas = 2
+# timeout_seconds = 90
+#
+# # Metrics have a regression of their own, see `identity`.
+# [tool.harness.tolerance]
+# metric = "not compared"
+# weights = 1e-4
+#
+# # 16 steps are four updates.
+# [tool.harness.fit]
+# batch_size = 16
+# shuffle = false
+#
+# [tool.harness.switches]
+# accumulate = ["yes", "no"]
+# execution = ["graph", "eager"]
+#
+# [tool.harness.remedies.run-eagerly]
+# title = "compile(run_eagerly=True): without a graph a conditional is plain Python"
+# options = { execution = "eager" }
+# against = { accumulate = "yes" }
+# origin = "https://github.com/keras-team/keras/issues/17429"
+#
+# [tool.harness.remedies.no-accumulation]
+# title = "no accumulation; where memory allows, a batch four times as large says the same"
+# options = { accumulate = "no" }
+# against = { accumulate = "yes" }
+#
+# [[tool.harness.claims]]
+# says = "aggregating gradients in a control flow statement is not supported under a strategy"
+# origin = "https://github.com/keras-team/keras/issues/17429"
+# predicts = "exception"
+#
+# [[tool.harness.claims]]
+# says = "it works in eager mode"
+# origin = "https://github.com/keras-team/keras/issues/17429"
+# predicts = "good"
+# options = { execution = "eager" }
+#
+# [[tool.harness.claims]]
+# says = "moving to Keras 3 is the better way to accumulate gradients with several replicas"
+# origin = "https://github.com/keras-team/tf-keras/issues/107"
+# predicts = "good"
+# ///
+
+import keras
+import numpy as np
+
+
+def data():
+    """256 numbers between -1 and 1; the target is the number itself."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, size=(256, 1)).astype("float32")
+    return x, x
+
+
+def model(accumulate="yes", execution="graph"):
+    """One weight and one bias.
+
+    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
+    """
+    steps = 4 if accumulate == "yes" else None
+    net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    net.compile(
+        optimizer=keras.optimizers.Adam(0.05, epsilon=1e-12, gradient_accumulation_steps=steps),
+        loss="mse",
+        run_eagerly=execution == "eager",
+    )
+    return net
+
+
+if __name__ == "__main__":
+    import tensorflow as tf
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
+        keras.utils.set_random_seed(0)
+        with strategy.scope():
+            net = model()
+        try:
+            net.fit(*data(), batch_size=16, shuffle=False, verbose=0)
+            result = "weight {:.6f}, bias {:.6f}".format(*(value.item() for value in net.get_weights()))
+        except RuntimeError as error:
+            result = f"{type(error).__name__}: {error}"[:200]
+        print(f"keras {keras.__version__}, {strategy.num_replicas_in_sync} replicas: {result}")

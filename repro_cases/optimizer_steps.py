@@ -1,0 +1,79 @@
+"""How many steps does the optimizer take when `fit` is told `steps_per_epoch`?
+
+Under a strategy Keras builds the model's state from a first batch of data. Up to 3.6.0 that batch was taken
+from the iterator that also feeds the training, and never given back: with `steps_per_epoch` the training
+starts at the second batch and runs out of data one step early. One device, which builds without a batch,
+trains on all of them.
+"""
+# /// script
+# requires-python = ">=3.9"
+# dependencies = ["keras", "tensorflow", "numpy"]
+#
+# [tool.harness]
+# title = "with steps_per_epoch the first batch is consumed, but not trained on"
+# origin = [
+#   "https://github.com/keras-team/keras/issues/20394",
+#   "https://github.com/keras-team/keras/pull/20396",
+# ]
+# expects = "wrong-weights"
+# replicas = 2
+# timeout_seconds = 60
+#
+# # Metrics have a regression of their own, see `identity`.
+# [tool.harness.tolerance]
+# metric = "not compared"
+# weights = 1e-4
+#
+# # 128 samples are exactly eight batches.
+# [tool.harness.fit]
+# batch_size = 16
+# steps_per_epoch = 8
+# shuffle = false
+#
+# [[tool.harness.claims]]
+# says = "one batch is consumed outside the training loop (October 2024, when 3.6.0 was the newest)"
+# origin = "https://github.com/keras-team/keras/issues/20394"
+# predicts = "wrong-weights"
+# release = "3.6.0"
+#
+# [[tool.harness.claims]]
+# says = "the rewrite of the epoch iterator gives the batch back"
+# origin = "https://github.com/keras-team/keras/pull/20396"
+# predicts = "good"
+# release = "3.7.0"
+# ///
+
+import keras
+import numpy as np
+
+
+def data():
+    """Eight batches of 16 numbers; the target is the number itself."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, size=(128, 1)).astype("float32")
+    return x, x
+
+
+def model():
+    """One weight and one bias.
+
+    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
+    """
+    net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    net.compile(optimizer=keras.optimizers.Adam(0.05, epsilon=1e-12), loss="mse")
+    return net
+
+
+if __name__ == "__main__":
+    import tensorflow as tf
+
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
+        keras.utils.set_random_seed(0)
+        with strategy.scope():
+            net = model()
+        net.fit(*data(), batch_size=16, steps_per_epoch=8, shuffle=False, verbose=0)
+        steps = int(net.optimizer.iterations.numpy())
+        replicas = strategy.num_replicas_in_sync
+        weight = net.get_weights()[0].item()
+        print(f"keras {keras.__version__}, {replicas} replicas: {steps} steps of 8, weight {weight:.6f}")
