@@ -13,6 +13,7 @@ Exit code: 0 no accuracy above 1, 1 at least one.
 #
 # [tool.harness]
 # title = "the accuracy in the batch logs is above 1 under MirroredStrategy"
+# since = "3.5.0"
 # level = "script"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19280",
@@ -63,9 +64,7 @@ def main():
     keras.utils.set_random_seed(0)
     with strategy.scope():
         net = keras.Sequential([keras.Input((2,)), keras.layers.Dense(2, activation="softmax")])
-        net.compile(
-            optimizer=keras.optimizers.SGD(1.0), loss="sparse_categorical_crossentropy", metrics=["accuracy"]
-        )
+        net.compile(optimizer=keras.optimizers.SGD(1.0), loss="sparse_categorical_crossentropy", metrics=["accuracy"])
     listener = Listener()
     net.fit(x, y, batch_size=16, epochs=2, shuffle=False, verbose=0, callbacks=[listener])
     print(f"keras {keras.__version__}, accuracy after each batch: {listener.heard}")

@@ -17,6 +17,7 @@ Exit code: 0 the loaded model predicts the same, 1 it does not.
 #
 # [tool.harness]
 # title = "BatchNormalization's moving statistics differ between replicas; saving keeps the first copy"
+# since = "3.5.0"
 # level = "script"
 # origin = [
 #   "https://github.com/tensorflow/tensorflow/issues/46488",

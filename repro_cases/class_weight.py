@@ -11,6 +11,7 @@ replicas at every step.
 #
 # [tool.harness]
 # title = "class weights and sample weights under MirroredStrategy"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19740",
 #   "https://github.com/keras-team/keras/issues/19891",

@@ -13,6 +13,7 @@ Nothing random is judged here: the rate is so small that Dropout never drops a v
 #
 # [tool.harness]
 # title = "Dropout, or any integer weight, cannot be built inside the scope of a MirroredStrategy"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/20611",
 #   "https://github.com/keras-team/keras/issues/20700",

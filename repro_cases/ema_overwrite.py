@@ -11,6 +11,7 @@ ended, needs no conditional.
 #
 # [tool.harness]
 # title = "ema_overwrite_frequency raises under MirroredStrategy"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/pull/18978",
 #   "https://github.com/keras-team/keras/issues/18949",

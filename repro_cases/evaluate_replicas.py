@@ -12,6 +12,7 @@ batches weigh more and more.
 #
 # [tool.harness]
 # title = "evaluate() under MirroredStrategy differs from one device"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19891",
 #   "https://github.com/keras-team/keras/pull/20541",

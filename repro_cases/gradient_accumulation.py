@@ -11,6 +11,7 @@ conditional of a graph: "merge_call called while defining a new graph". The firs
 #
 # [tool.harness]
 # title = "gradient accumulation raises under MirroredStrategy"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/17429",
 #   "https://github.com/keras-team/tf-keras/issues/301",

@@ -13,6 +13,7 @@ Exit code: 0 both outputs are finite, 1 one of them is not.
 #
 # [tool.harness]
 # title = "GroupNormalization turns large inputs into NaN under mixed_float16"
+# since = "3.5.0"
 # level = "script"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/22586",

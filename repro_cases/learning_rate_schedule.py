@@ -11,6 +11,7 @@ current TensorFlow accepts come later.
 #
 # [tool.harness]
 # title = "a learning-rate schedule raises under MirroredStrategy"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19245",
 #   "https://github.com/keras-team/keras/issues/19504",

@@ -12,6 +12,7 @@ Exit code: 0 the counter tells the number of steps, 1 it does not.
 #
 # [tool.harness]
 # title = "LossScaleOptimizer.iterations stays at 0"
+# since = "3.5.0"
 # level = "script"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/20878",

@@ -11,6 +11,7 @@ trains on all of them.
 #
 # [tool.harness]
 # title = "with steps_per_epoch the first batch is consumed, but not trained on"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/20394",
 #   "https://github.com/keras-team/keras/pull/20396",

@@ -13,6 +13,7 @@ Exit code: 0 the loss can be made to agree with the metric, 1 it cannot.
 #
 # [tool.harness]
 # title = "with sample weights a loss cannot be made to agree with its metric"
+# since = "3.5.0"
 # level = "script"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19740",
@@ -49,9 +50,7 @@ def main():
     metric.update_state(y_true, y_pred, weights)
     wanted = float(metric.result())
     print(f"keras {keras.__version__}, metric: {wanted}")
-    print(
-        f"keras {keras.__version__}, loss: {float(keras.losses.MeanAbsoluteError()(y_true, y_pred, weights))}"
-    )
+    print(f"keras {keras.__version__}, loss: {float(keras.losses.MeanAbsoluteError()(y_true, y_pred, weights))}")
     try:
         loss = keras.losses.MeanAbsoluteError(reduction="mean_with_sample_weight")
     except ValueError as error:

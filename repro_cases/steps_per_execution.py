@@ -11,6 +11,7 @@ the message of #19246.
 #
 # [tool.harness]
 # title = "steps_per_execution above 1 raises under MirroredStrategy"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19246",
 #   "https://github.com/keras-team/keras/pull/20396",

@@ -14,6 +14,7 @@ fit several releases; run it by name with one `--release`, or let TensorFlow mov
 # [tool.harness]
 # title = "the control: Dense(1) learns the identity on tf-keras, with the same numbers on two replicas"
 # package = "tf-keras"
+# since = "2.16.0"
 # companions = ["tensorflow", "numpy"]
 # origin = [
 #   "https://github.com/keras-team/keras/issues/21061",

@@ -10,6 +10,7 @@ nothing is drawn during training, so one and two replicas can be compared closel
 # [tool.harness]
 # title = "the control: MNIST CNN on tf-keras, with the same numbers on two replicas"
 # package = "tf-keras"
+# since = "2.16.0"
 # companions = ["tensorflow", "numpy"]
 # origin = [
 #   "https://github.com/keras-team/keras/issues/21061",

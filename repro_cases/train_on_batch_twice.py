@@ -12,6 +12,7 @@ Exit code: 0 each call returns its own loss, 1 one does not.
 #
 # [tool.harness]
 # title = "train_on_batch and test_on_batch return the average over all calls so far"
+# since = "3.5.0"
 # level = "script"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/22596",
@@ -35,9 +36,7 @@ import numpy as np
 
 def main():
     """Call three times, print what was returned and what it should be, return the exit code."""
-    net = keras.Sequential(
-        [keras.Input((1,)), keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")]
-    )
+    net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")])
     net.compile(optimizer=keras.optimizers.SGD(0.0), loss="mse")
     x = np.ones((4, 1), dtype="float32")
     returned = [net.train_on_batch(x, 2 * x), net.train_on_batch(x, 4 * x), net.test_on_batch(x, 2 * x)]

@@ -11,6 +11,7 @@ weights depend on the number of replicas then. Earlier releases do not know the 
 #
 # [tool.harness]
 # title = "a loss divided by the sum of its weights depends on the number of replicas"
+# since = "3.5.0"
 # origin = [
 #   "https://github.com/keras-team/keras/issues/19740",
 #   "https://github.com/keras-team/keras/pull/20410",

@@ -55,7 +55,7 @@ def start(model: Any) -> Start:
     for name, weight in named_weights(model):
         first = copies(weight)[0]
         hashed.update(np.ascontiguousarray(first).tobytes())
-        samples[name] = sample(_as_float(first))
+        samples[name] = sample(as_float(first))
     return Start(hashed.hexdigest()[:16] if samples else "", samples)
 
 

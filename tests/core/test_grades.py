@@ -32,7 +32,9 @@ APPLIED = observation(fix=FixFacts(name="f", outcome="applied"))
 MODEL = case()
 
 OUTCOMES = st.sampled_from([GOOD, BAD, OTHER, SKIP])
-VERDICTS = st.lists(OUTCOMES, min_size=len(Symptom), max_size=len(Symptom)).map(lambda v: dict(zip(Symptom, v)))
+VERDICTS = st.lists(OUTCOMES, min_size=len(Symptom), max_size=len(Symptom)).map(
+    lambda v: dict(zip(Symptom, v, strict=True))
+)
 TARGETS = st.lists(st.sampled_from(Symptom), unique=True, max_size=3)
 
 
