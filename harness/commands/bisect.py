@@ -12,15 +12,16 @@ from typing import Any
 import click
 
 from harness import bisection, ledger
-from harness.commands import options
+from harness.commands import channels, options, stages
 from harness.commands.progress import listener
 from harness.core.cases import STRATEGIES, Case, Symptom
 from harness.core.errors import ExitCode, SurroundingsError
-from harness.core.findings import EXIT_CODES, Question, RunHeader
+from harness.core.findings import EXIT_CODES, Finding, Question, RunHeader
 from harness.core.observations import CONTRACT, Variant
 from harness.core.releases import Timeline
 from harness.core.search import Policy
-from harness.edge import case_files
+from harness.core.timelines import is_nightly
+from harness.edge import case_files, keeping
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal, exclusive
@@ -33,6 +34,12 @@ from harness.wiring import Workshop, setting, workshop
 @click.argument("case_name", metavar="CASE")
 @options.range_options
 @options.environment_options
+@click.option(
+    "--channel",
+    default=None,
+    metavar="CHANNELS",
+    help="stable (default), nightly, or stable,nightly: go on from each edge to the nightlies between.",
+)
 @click.option("--package", default=None, help="Distribution under test (default: the case's).")
 @click.option(
     "--symptom",
@@ -74,16 +81,14 @@ def command(case_name: str, **given: Any) -> int:
 
     CASE is a name in repro_cases/ or the path of any Python file with inline metadata.
     """  # fmt: skip
+    given["channels"] = channels.parse(given["channel"], given["package"])
     case = _case(case_name, given)
     given["memory"] = options.size(given["memory"])
     check_output(given["resumed"] or given["output"] or Path("reports"))
     with workshop() as shop:
-        header, companions = prepare(shop, case, given)
-        folder, journal = _open(header, given)
-        with exclusive(folder):
-            _search(shop, header, companions, folder, journal, given)
-            finding = ledger.compose(header, journal.entries())
-            report_files.write_all(finding, folder)
+        finding, folder = answer(shop, case, given)
+        if given["channels"] == channels.BOTH:
+            finding = stages.descend(shop, case, finding, folder, given, answer)
     if given["as_json"]:
         click.echo(report_files.json_text(finding))
     else:
@@ -91,10 +96,25 @@ def command(case_name: str, **given: Any) -> int:
     return int(EXIT_CODES[finding.conclusion.answer])
 
 
+def answer(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[Finding, Path]:
+    """Search one timeline to its end and write the reports; returns the finding and the run's folder."""
+    header, companions = prepare(shop, case, given)
+    folder, journal = _open(header, given)
+    with exclusive(folder):
+        _search(shop, header, companions, folder, journal, given)
+        finding = ledger.compose(header, journal.entries())
+        report_files.write_all(finding, folder)
+        if is_nightly(case.package):
+            for problem in keeping.keep_edges(finding, folder):
+                click.echo(f"harness: warning: {problem}", err=True)
+    return finding, folder
+
+
 def _case(case_name: str, given: dict[str, Any]) -> Case:
     case = case_files.read(case_name, package=given["package"])
     changes = {name: given[name] for name in ("replicas", "strategy", "repeats") if given[name] is not None}
-    return replace(case, **changes)
+    case = replace(case, **changes)
+    return channels.under_test(case, given["channels"][0])
 
 
 def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeader, Companions]:
@@ -112,6 +132,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         repeats=case.repeats,
         max_trials=given["max_trials"],
         confidence=given["confidence"],
+        max_gap=None if is_nightly(case.package) else 0,
     )
     header = RunHeader(
         question=question,
@@ -138,13 +159,14 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
         replicas=case.replicas,
         strategy=case.strategy if case.replicas > 1 else "none",
         symptoms=tuple(Symptom(s) for s in given["symptoms"]),
-        order=given["order"],
+        order=timeline.order.value,
         contract=CONTRACT,
     )
 
 
 def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
     words = ["harness", "bisect", case_files.callable_as(case), "--from", question.first, "--to", question.last]
+    words += ["--channel", "nightly"] if is_nightly(case.package) else []
     words += ["--package", given["package"]] if given["package"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]
