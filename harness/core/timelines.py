@@ -90,7 +90,9 @@ def nightly_timeline(published: Sequence[Release], *, first: str, last: str) -> 
     kept = [r for _, r in inside if r.yanked is None or r.parsed in asked]
     if not kept:
         raise UsageError(f"every nightly build from {first} to {last} is yanked", hint="widen --from and --to")
-    excluded = [Exclusion(release=r, reason=f"yanked: {r.yanked}" if r.yanked else "yanked") for _, r in inside if r not in kept]
+    excluded = [
+        Exclusion(release=r, reason=f"yanked: {r.yanked}" if r.yanked else "yanked") for _, r in inside if r not in kept
+    ]
     return Timeline(
         releases=tuple(kept),
         excluded=tuple(excluded),
@@ -114,10 +116,10 @@ def nights_between(published: Sequence[Release], earlier: date, later: date) -> 
 
 
 def spans_behind(stable: Sequence[Release], before: str, after: str) -> list[tuple[date, date]]:
-    """Days in which the change between two stable releases came to the main line, the likely span first.
+    r"""Days in which the change between two stable releases came to the main line, the likely span first.
 
         main    --o-----X------------o--------->     X: the change
-                   \\            \\    \\
+                   \            \    \
         stable      3.9.0 . 3.9.2  . .  3.10.0       3.9.2 is younger than X and does not have it
 
     The second span begins before the branch of the earlier release was cut: the change may be older than
@@ -128,8 +130,9 @@ def spans_behind(stable: Sequence[Release], before: str, after: str) -> list[tup
     if early is None or late is None or early.released is None or late.released is None:
         return []
     end = late.released.date()
-    series = [r for r in by_version.values() if r.parsed.release[:2] == early.parsed.release[:2] and r.released]
-    opened = min((r.released for r in series if r.released), default=early.released).date() - timedelta(days=BRANCH_DAYS)
+    minor = early.parsed.release[:2]
+    series = [r.released for r in by_version.values() if r.parsed.release[:2] == minor and r.released]
+    opened = min(series).date() - timedelta(days=BRANCH_DAYS)
     spans = [(early.released.date(), end), (opened, end)]
     return [span for span in dict.fromkeys(spans) if span[0] <= span[1]]
 
@@ -162,7 +165,8 @@ def _bound(dated: Sequence[tuple[date, Release]], text: str, where: str) -> tupl
     for day, release in dated:
         if text in (release.version, str(release.parsed)):
             return day, release.parsed
-    near = [r.version for _, r in dated if r.version.startswith(text[:14])][:3] or [dated[0][1].version, dated[-1][1].version]
+    alike = [r.version for _, r in dated if r.version.startswith(text[:14])][:3]
+    near = alike or [dated[0][1].version, dated[-1][1].version]
     raise UsageError(
         f"{dated[0][1].package} {text} is not on the index",
         where=where,
