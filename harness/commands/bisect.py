@@ -60,6 +60,13 @@ from harness.wiring import Workshop, setting, workshop
     show_default=True,
     help="How sure each edge must be; noisy releases are repeated until it is met.",
 )
+@click.option(
+    "--max-gap",
+    type=click.IntRange(0),
+    default=None,
+    help="Most releases in a row that may stay unrun between two equal ones "
+    "(default: 0, every release; on nightly timelines any number).",
+)
 @click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
 @click.option(
     "--output",
@@ -132,7 +139,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         repeats=case.repeats,
         max_trials=given["max_trials"],
         confidence=given["confidence"],
-        max_gap=None if is_nightly(case.package) else 0,
+        max_gap=_max_gap(case, given),
     )
     header = RunHeader(
         question=question,
@@ -144,6 +151,12 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         index_seconds=index_seconds,
     )
     return header, companions
+
+
+def _max_gap(case: Case, given: dict[str, Any]) -> int | None:
+    """Every stable release is run; of the many nightlies only those that the search needs, unless asked otherwise."""
+    default = None if is_nightly(case.package) else 0
+    return default if given["max_gap"] is None else int(given["max_gap"])
 
 
 def _question(case: Case, timeline: Timeline, companions: Companions, given: dict[str, Any]) -> Question:
@@ -176,6 +189,7 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
         ("--repeats", given["repeats"], None),
         ("--max-trials", given["max_trials"], None),
         ("--confidence", given["confidence"], 0.99),
+        ("--max-gap", given["max_gap"], None),
         ("--python", given["python"], None),
         ("--companions", given["mode"], "fixed"),
         ("--order", given["order"], "version"),

@@ -29,8 +29,12 @@ def range_options(function: F) -> F:
     for option in (
         click.option("--order", type=click.Choice([o.value for o in Order]), default="version", show_default=True,
                      help="Sort the timeline by version or by date."),
-        click.option("--to", "last", default="latest", show_default=True, help="Last version, or 'latest'; of nightlies also a day."),
-        click.option("--from", "first", default=None, help="First version (default: the case's 'since'); of nightlies also a day."),
+        click.option(
+            "--to", "last", default="latest", show_default=True, help="Last version, or 'latest'; a day for nightlies."
+        ),
+        click.option(
+            "--from", "first", default=None, help="First version (default: the case's 'since'); a day for nightlies."
+        ),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -87,7 +91,7 @@ def timeline_of(page: IndexPage, case: Case | None, first: str | None, last: str
         raise UsageError(
             "where should the search begin?",
             where="--from",
-            hint="give a day such as --from 2024-11-18" if nightly else "give --from, or a 'since' in the case's metadata",
+            hint="give a day: --from 2024-11-18" if nightly else "give --from, or a 'since' in the case's metadata",
         )
     if nightly:
         return nightly_timeline(page.releases, first=start or ANY_DAY, last=last)

@@ -14,9 +14,10 @@ from harness import ledger
 from harness.commands import channels, options
 from harness.core.cases import Case, import_name
 from harness.core.errors import HarnessError, SurroundingsError, UsageError
-from harness.core.findings import Finding, Transition
+from harness.core.findings import Finding
 from harness.core.releases import Channel
 from harness.core.timelines import nights_between, spans_behind
+from harness.core.transitions import Transition
 from harness.edge import journal
 from harness.reporting import files as report_files
 from harness.wiring import Workshop
@@ -67,7 +68,7 @@ def _behind(
     stable = shop.index.releases(finding.question.package)
     spans = spans_behind(stable, transition.last_before, transition.first_after)
     if not spans:
-        raise UsageError("the releases have no dates, so no nightlies can be chosen", hint="use --channel nightly with days")
+        raise UsageError("the releases have no dates to choose nightlies by", hint="use --channel nightly with days")
     for number, span in enumerate(spans):
         timeline = nights_between(page.releases, *span)
         place = folder / FOLDER / _name(transition, number)

@@ -1,11 +1,11 @@
 """Alarms: one per signature, opened, kept and closed by the nights; a fold over the journal and nothing else.
 
-    new, regressed          opens it, or opens it again
-    still bad               keeps it open
-    fixed                   the first good night
-    as expected (good)      a good night, if the control was healthy and the build is another one; the third closes
-    as expected (bad)       closes: somebody recorded it as expected
-    anything else           leaves it as it is
+new, regressed          opens it, or opens it again
+still bad               keeps it open
+fixed                   the first good night
+as expected (good)      a good night, if the control was healthy and the build is another one; the third closes
+as expected (bad)       closes: somebody recorded it as expected
+anything else           leaves it as it is
 """
 
 from __future__ import annotations
@@ -196,9 +196,7 @@ def _step_index(alarm: Alarm, record: NightRecord) -> Alarm:
 
 
 def _opened(alarm: Alarm, record: NightRecord, word: str, reason: str) -> Alarm:
-    opened = replace(
-        alarm, is_open=True, good_nights=0, closed="", opened=record.night, version=record.nightly
-    )
+    opened = replace(alarm, is_open=True, good_nights=0, closed="", opened=record.night, version=record.nightly)
     return _told(opened, record, word, reason)
 
 

@@ -88,9 +88,7 @@ def judge_case(record: NightRecord, seen: CaseNight, standings: Standings) -> li
     return [_judged(record, seen, s, standings) for s in Symptom if s in shown or s in known or s in seen.expected]
 
 
-def advance(
-    standings: Standings, record: NightRecord, judged: Iterable[Judged]
-) -> dict[tuple[str, Symptom], Standing]:
+def advance(standings: Standings, record: NightRecord, judged: Iterable[Judged]) -> dict[tuple[str, Symptom], Standing]:
     """The standings after a night: what was not believed leaves them as they were."""
     after = dict(standings)
     by_case = {seen.case: seen for seen in record.cases}
@@ -118,9 +116,7 @@ def _outcomes(looks: Sequence[Look], symptom: Symptom) -> tuple[Outcome, ...]:
     return tuple(v[symptom].outcome if symptom in v else Outcome.SKIP for v in verdicts)
 
 
-def _judged(
-    record: NightRecord, seen: CaseNight, symptom: Symptom, standings: Standings
-) -> Judged:
+def _judged(record: NightRecord, seen: CaseNight, symptom: Symptom, standings: Standings) -> Judged:
     evidence = evidence_for(record, seen, symptom, standings.get((seen.case, symptom), Standing()))
     word = decide(evidence)
     decided = [outcome for outcome in evidence.runs if outcome is not Outcome.SKIP]

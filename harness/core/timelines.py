@@ -54,7 +54,7 @@ def day_of(release: Release) -> date | None:
 
 
 def existing(published: Iterable[Release], moment: datetime) -> tuple[Release, ...]:
-    """Those releases that one could install at `moment`; one without an upload time cannot be placed and is left out."""
+    """Those releases that one could install at `moment`; one without an upload time cannot be placed."""
     return tuple(r for r in published if r.released is not None and r.released <= moment)
 
 

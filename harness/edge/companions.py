@@ -59,7 +59,8 @@ class Wanted:
         module = import_name(own)
         kept_out = [] if own == module.replace("_", "-") else [module]
         asked = {canonicalize_name(Requirement(text).name) for text in self.requirements}
-        kept_out += [nightly for name, nightly in NIGHTLIES.items() if name in asked and import_name(own) == FRAMEWORK != own]
+        if module == FRAMEWORK != own:
+            kept_out += [nightly for name, nightly in NIGHTLIES.items() if name in asked]
         return tuple(f'{name} ; sys_platform == "never"' for name in kept_out)
 
 

@@ -31,5 +31,5 @@ def read(path: Path | None) -> Expectations:
     except OSError as error:
         raise UsageError(f"the expectations cannot be read: {error.strerror}", where=str(found)) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"the expectations are not TOML: {error}", where=str(found), hint="correct the file") from error
+        raise UsageError(f"the expectations are not TOML: {error}", where=str(found), hint="correct it") from error
     return build(table, where=str(found))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import requests
 from packaging.tags import Tag, compatible_tags, cpython_tags
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 from pypi_simple import DigestMismatchError, DistributionPackage, NoSuchProjectError, PyPISimple
 
@@ -32,8 +32,8 @@ def keep_edges(finding: Finding, folder: Path) -> list[str]:
     wanted = dict.fromkeys(v for t in finding.transitions for v in (t.last_before, t.first_after))
     problems = []
     for release in finding.releases:
-        if release.version in wanted and release.environment in finding.locks:
-            own = finding.locks[release.environment]
+        own = finding.locks.get(release.environment or "")
+        if release.version in wanted and own is not None:
             place = folder / FOLDER / release.version
             with disk_errors(place, "free some space"):
                 place.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,12 @@ def keep_edges(finding: Finding, folder: Path) -> list[str]:
 def _keep_wheel(finding: Finding, version: str, lock: Sequence[str], place: Path) -> str | None:
     """Download the file that the environment was built from; returns why that failed."""
     package = finding.question.package
-    hashes = {h for line in lock if name_of(line) == package for h in re.findall(r"sha256:([0-9a-f]{64})", line)}
+    hashes = {
+        h
+        for line in lock
+        if name_of(line) == canonicalize_name(package)
+        for h in re.findall(r"sha256:([0-9a-f]{64})", line)
+    }
     if any(_digest(file) in hashes for file in place.iterdir() if file.suffix in (".whl", ".gz")):
         return None
     try:
@@ -68,8 +73,8 @@ def choose(
     """The file that an installer takes: a wheel that fits the interpreter, the most specific first, else the source."""
     own = [f for f in files if _is(f, version) and (f.digests or {}).get("sha256") in hashes]
     order = {tag: place for place, tag in enumerate(_tags(python))}
-    wheels = [(min((order[t] for t in _wheel_tags(f) if t in order), default=-1), f) for f in own if f.package_type == "wheel"]
-    fitting = sorted(((place, f) for place, f in wheels if place >= 0), key=lambda pair: pair[0])
+    ranks = [(min((order[t] for t in _wheel_tags(f) if t in order), default=None), f) for f in own]
+    fitting = sorted(((rank, f) for rank, f in ranks if rank is not None), key=lambda pair: pair[0])
     sources = [f for f in own if f.package_type == "sdist"]
     return fitting[0][1] if fitting else next(iter(sources), None)
 
@@ -83,7 +88,7 @@ def _wheel_tags(file: DistributionPackage) -> frozenset[Tag]:
     try:
         return parse_wheel_filename(file.filename)[3]
     except InvalidWheelFilename:
-        return frozenset()
+        return frozenset()  # the source
 
 
 def _is(file: DistributionPackage, version: str) -> bool:

@@ -19,6 +19,10 @@ from harness.edge.home import disk_errors
 NAME = "nights.jsonl"
 
 
+class Busy(SurroundingsError):
+    """Another night is going on the same state; this one has changed nothing."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """One line: a night began, or a whole night with its record."""
@@ -83,7 +87,7 @@ def read(folder: Path) -> list[Line]:
             raise UsageError(
                 f"the journal of nights is damaged in line {number + 1}: {str(error)[:300]}",
                 where=str(path),
-                hint="restore it from the last artifact, or remove that line: the night is then as if it had been killed",
+                hint="restore it from the last artifact, or remove that line: that night then counts as killed",
             ) from error
     return read_lines
 
@@ -110,12 +114,12 @@ def killed(lines: Sequence[Line]) -> tuple[str, ...]:
 
 
 def only_one(folder: Path) -> FileLock:
-    """Lock the state folder for one night at a time; raises `SurroundingsError` when another one is going."""
+    """Lock the state folder for one night at a time; raises `Busy` when another one is going."""
     lock = FileLock(folder / ".running", timeout=0)
     try:
         lock.acquire()
     except Timeout:
-        raise SurroundingsError(
+        raise Busy(
             "another night is being run on this state", where=str(folder), hint="wait for it; this one changed nothing"
         ) from None
     return lock
