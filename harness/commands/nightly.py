@@ -1,4 +1,4 @@
-"""``harness nightly``: the newest nightly and a control, against what is recorded; what changed is confirmed and narrowed."""
+"""``harness nightly``: the newest nightly and a control, against what is recorded; changes are confirmed, narrowed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ REPLAY_HOUR = time(6, tzinfo=timezone.utc)
 @click.option("--dry-run", is_flag=True, help="Print what would be published, publish nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the last night as JSON.")
 def command(case_names: tuple[str, ...], **given: Any) -> int:
-    """Look at the newest nightly and, as a control, at the newest stable release; all cases, or those named.
+    r"""Look at the newest nightly and, as a control, at the newest stable release; all cases, or those named.
 
     \b
     Exit codes: 0 as expected, 3 new regression, 4 unexpected recovery, 5 inconclusive
