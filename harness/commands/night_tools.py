@@ -151,7 +151,7 @@ class SearchNarrower:
 
 
 class BenchFixWatch:
-    """Answers "is the fix in yet?": the nightly is held against a release that shows the symptom, as ``verify-fix`` does."""
+    """Answers "is the fix in yet?": holds the nightly against a release that shows the symptom."""
 
     def __init__(self, bench: SlotBench, control_package: str) -> None:
         self._bench = bench
