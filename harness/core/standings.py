@@ -35,7 +35,8 @@ class Standing:
         version: The nightly that showed it.
         night: When.
         ever_bad: Whether any believed night was bad.
-        control: The last outcome of each control release.
+        control: The established outcome of each control release.
+        odd: Another one, seen on the last night alone: it becomes the established one when it is seen twice.
     """
 
     last: Outcome | None = None
@@ -44,6 +45,7 @@ class Standing:
     night: str = ""
     ever_bad: bool = False
     control: Mapping[str, Outcome] = field(default_factory=dict)
+    odd: Mapping[str, Outcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +68,13 @@ def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, standin
     fault = bool(record.fault) or any(look.fault for look in seen.nightly)
     sound = not any(look.fault or look.blocked for look in seen.control)
     known = standing.control.get(record.control)
-    decided_control = next((o for o in control if o is not Outcome.SKIP), None)
+    agreed = control[0] if sound and len(set(control)) == 1 and control[0] is not Outcome.SKIP else None
     first = standing.last is None
     return Evidence(
         fault=fault,
         runs=_outcomes(seen.nightly, symptom),
         expected_bad=symptom in seen.expected,
-        before=decided_control if first else standing.last,
+        before=agreed if first else standing.last,
         before_expected=symptom in seen.control_expected if first else standing.expected,
         ever_bad=standing.ever_bad,
         control_healthy=sound and healthy(control, known, expected_bad=symptom in seen.control_expected),
@@ -82,10 +84,11 @@ def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, standin
 
 
 def judge_case(record: NightRecord, seen: CaseNight, standings: Standings) -> list[Judged]:
-    """Give every symptom of one case its word."""
-    shown = dict.fromkeys(s for look in (*seen.nightly, *seen.control) for s in look.verdicts)
-    known = [s for case, s in standings if case == seen.case]
-    return [_judged(record, seen, s, standings) for s in Symptom if s in shown or s in known or s in seen.expected]
+    """Give every symptom of a case its word; where nothing was seen, one word stands for what hides all else."""
+    shown = {symptom for look in (*seen.nightly, *seen.control) for symptom in look.verdicts}
+    known = {symptom for case, symptom in standings if case == seen.case}
+    asked = shown | known | set(seen.expected) or {Symptom.EXCEPTION}
+    return [_judged(record, seen, symptom, standings) for symptom in Symptom if symptom in asked]
 
 
 def advance(standings: Standings, record: NightRecord, judged: Iterable[Judged]) -> dict[tuple[str, Symptom], Standing]:
@@ -157,12 +160,10 @@ def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Word, 
 
 
 def _advanced(before: Standing, record: NightRecord, one: Judged, seen: CaseNight) -> Standing:
-    control = _outcomes(seen.control, one.symptom)
-    agreed = bool(control) and len(set(control)) == 1 and not any(look.blocked for look in seen.control)
-    known = {**before.control, record.control: control[0]} if agreed else before.control
+    control, odd = _established(before, record.control, seen, one.symptom)
     believed = one.word in BELIEVED and one.outcome is not None
     if not believed:
-        return replace(before, control=known)
+        return replace(before, control=control, odd=odd)
     bad = one.outcome is Outcome.BAD
     return Standing(
         last=one.outcome,
@@ -170,5 +171,22 @@ def _advanced(before: Standing, record: NightRecord, one: Judged, seen: CaseNigh
         version=record.nightly,
         night=record.night,
         ever_bad=before.ever_bad or bad,
-        control=known,
+        control=control,
+        odd=odd,
     )
+
+
+def _established(
+    before: Standing, version: str, seen: CaseNight, symptom: Symptom
+) -> tuple[Mapping[str, Outcome], Mapping[str, Outcome]]:
+    """What a control release is known to say: the first answer, until another one came on two nights in a row.
+
+    A night on a sick machine does not teach anything; a new set of companions, which stays, does.
+    """
+    control = _outcomes(seen.control, symptom)
+    if not control or len(set(control)) > 1 or any(look.blocked or look.fault for look in seen.control):
+        return before.control, before.odd
+    known, said = before.control.get(version), control[0]
+    if known is None or said is known or before.odd.get(version) is said:
+        return {**before.control, version: said}, {v: o for v, o in before.odd.items() if v != version}
+    return before.control, {**before.odd, version: said}

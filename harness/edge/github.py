@@ -44,7 +44,7 @@ class GitHubTracker:
                 "--github needs PyGithub", where="the extra 'github'", hint='pip install "regression-harness[github]"'
             ) from None
         self._client = Github(
-            auth=Auth.Token(token), base_url=address, timeout=TIMEOUT_SECONDS, retry=RETRIES, seconds_between_requests=0
+            auth=Auth.Token(token), base_url=address, timeout=TIMEOUT_SECONDS, retry=RETRIES, lazy=True
         )
         self._name = repository
         self._issues: dict[int, Issue] = {}
@@ -89,7 +89,7 @@ class GitHubTracker:
         return act.number
 
     def _repository(self) -> Repository:
-        return self._client.get_repo(self._name, lazy=True)
+        return self._client.get_repo(self._name)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from harness.core.alarms import Alarm, Change, Evening
 from harness.core.publishing import CHANGE_MARK, MARK, Text
-from harness.reporting.text import clean, markdown
+from harness.reporting.text import clean, code, markdown
 
 LIMIT = 60_000
 """Characters of a body; GitHub refuses one of more than 65,536."""
@@ -97,7 +97,7 @@ def _edge(alarm: Alarm, number: int) -> str:
 def _advice(alarm: Alarm) -> str:
     if alarm.symptom is None:
         return "Look whether the builds are still published; nothing was judged from their absence."
-    known = f"record it in `repro_cases/expectations.toml` (case `{alarm.case}`, symptom `{alarm.symptom.value}`)"
+    known = f"record it in `repro_cases/expectations.toml` (case {code(alarm.case)}, symptom `{alarm.symptom.value}`)"
     return f"If this is accepted for now, {known} with a reason, a link and a day on which that ends."
 
 

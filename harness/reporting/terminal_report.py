@@ -27,7 +27,7 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
         told = clean(f"{stage.question.package}: {stage.conclusion.sentence} {stage.conclusion.coverage}", 2000)
         console.print(escape(told), highlight=False)
     if finding.excluded:
-        left_out = ", ".join(f"{x.version} ({clean(x.reason, 60)})" for x in finding.excluded)
+        left_out = ", ".join(f"{clean(x.version, 60)} ({clean(x.reason, 60)})" for x in finding.excluded)
         console.print(escape(f"Left out: {left_out}"), highlight=False)
     console.print(escape("Time (sum over jobs): " + timing(finding)), highlight=False)
     console.print(
