@@ -199,7 +199,7 @@ def _narrow(
     try:
         timeline = _between(record, standing, builds, control)
         if len(timeline.releases) == 2 and standing.version:
-            sentence = "the two nightlies are neighbours"
+            sentence = "each was run on its own night, and no build lies between them"
             return replace(known, last_before=standing.version, confirmed=True, sentence=sentence)
         return tools.narrower.narrow(case, one.symptom, timeline, turns_bad=turns_bad)
     except HarnessError as failure:

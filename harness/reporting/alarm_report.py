@@ -6,12 +6,14 @@ last rows with short reasons, then counted.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from harness.core.alarms import Alarm, Change, Evening
+from harness.core.nights import Narrowed
 from harness.core.publishing import CHANGE_MARK, MARK, Text
-from harness.reporting.text import clean, code, markdown
+from harness.reporting.text import clean, code, command, markdown
 
 LIMIT = 60_000
 """Characters of a body; GitHub refuses one of more than 65,536."""
@@ -91,7 +93,17 @@ def _edge(alarm: Alarm, number: int) -> str:
     edge = alarm.narrowed[number]
     verb = "Begins" if edge.turns_bad else "Ends"
     sure = "" if edge.confirmed else " (not confirmed)"
-    return f"{verb} {edge.last_before or '?'} -> {edge.first_after or '?'}{sure}. {markdown(edge.sentence, 400)}"
+    place = f"{markdown(edge.last_before or '?')} -> {markdown(edge.first_after or '?')}"
+    return f"{verb} {place}{sure}: {markdown(edge.sentence, 400)}.{_again(edge)}"
+
+
+def _again(edge: Narrowed) -> str:
+    """The command that shows the change again."""
+    if not edge.last_before or not edge.first_after:
+        return ""
+    span = ["--from", edge.last_before, "--to", edge.first_after, "--symptom", edge.symptom.value]
+    words = ["harness", "bisect", edge.case, "--channel", "nightly", *span]
+    return f"\n\n```\n{command(shlex.join(words))}\n```"
 
 
 def _advice(alarm: Alarm) -> str:
