@@ -19,6 +19,8 @@ COMMANDS = {
     "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
     "bisect": "Find in which release each symptom begins and ends.",
     "diagnose": "Find the first place where a case goes wrong.",
+    "history": "Show what the nights said of one case.",
+    "nightly": "Look at the newest nightly, and report what changed.",
     "releases": "List the timeline as the harness sees it.",
     "repro": "Run all cases in the environment of one release.",
     "reproduce": "Rebuild the environment of one release of a run and repeat its trials.",

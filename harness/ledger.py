@@ -40,7 +40,10 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         question=header.question,
         environment=header.setting,
         releases=tuple(results(timeline, entries, variant, rows)),
-        excluded=tuple(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
+        excluded=(
+            *(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
+            *(Untested(version=day, reason="no build was published that day") for day in timeline.absent),
+        ),
         transitions=tuple(found),
         signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
         conclusion=conclude(timeline, rows, policy.symptoms, found),

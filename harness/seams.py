@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
-from harness.core.cases import Case
+from harness.core.cases import Case, Symptom
+from harness.core.expectations import Watch
+from harness.core.nights import Look, Narrowed, NightRecord, Watched
 from harness.core.observations import Observation, Variant
-from harness.core.releases import Release
+from harness.core.releases import Release, Timeline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,4 +116,52 @@ class Listener(Protocol):
 
     def notify(self, event: Event) -> None:
         """Take note of one event; must not raise and must not block."""
+        ...
+
+
+class ReleaseIndex(Protocol):
+    """Says what is published."""
+
+    def releases(self, package: str) -> Sequence[Release]:
+        """All releases of a package; raises `SurroundingsError` when the index does not answer."""
+        ...
+
+
+class Bench(Protocol):
+    """Where a night puts a case on a release and looks at it."""
+
+    def look(self, case: Case, release: Release, repeat: int) -> Look:
+        """Run one trial and judge it; raises `Untestable` or `SurroundingsError`."""
+        ...
+
+
+class Narrower(Protocol):
+    """Brings a change down to two neighbouring releases."""
+
+    def narrow(self, case: Case, symptom: Symptom, timeline: Timeline, *, turns_bad: bool) -> Narrowed:
+        """Search the timeline, whose ends differ; raises `HarnessError` when that fails."""
+        ...
+
+
+class FixWatch(Protocol):
+    """Answers whether a fix has arrived in a release."""
+
+    def check(self, watch: Watch, case: Case, release: Release) -> Watched:
+        """Hold the release against one that shows the symptom; raises `HarnessError` when that fails."""
+        ...
+
+
+class NightBook(Protocol):
+    """The journal of nights."""
+
+    def begin(self, night: str, moment: datetime) -> None:
+        """Note durably that a night has begun."""
+        ...
+
+    def end(self, record: NightRecord) -> None:
+        """Write a whole night durably."""
+        ...
+
+    def records(self) -> Sequence[NightRecord]:
+        """Whole nights in the order of their days; of two for one day the later one."""
         ...

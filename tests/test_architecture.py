@@ -191,13 +191,14 @@ def test_the_probe_needs_nothing_but_what_the_target_has(module):
 
 
 def declared() -> set[str]:
-    """Distributions that pyproject.toml asks for."""
+    """Distributions that pyproject.toml asks for, its extras included."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return {canonicalize_name(Requirement(text).name) for text in project["dependencies"]}
+    extras = [text for texts in project["optional-dependencies"].values() for text in texts]
+    return {canonicalize_name(Requirement(text).name) for text in (*project["dependencies"], *extras)}
 
 
 def test_every_library_that_is_imported_is_declared():

@@ -12,15 +12,16 @@ from typing import Any
 import click
 
 from harness import bisection, ledger
-from harness.commands import options
+from harness.commands import channels, options, stages
 from harness.commands.progress import listener
 from harness.core.cases import STRATEGIES, Case, Symptom
 from harness.core.errors import ExitCode, SurroundingsError
-from harness.core.findings import EXIT_CODES, Question, RunHeader
+from harness.core.findings import EXIT_CODES, Finding, Question, RunHeader
 from harness.core.observations import CONTRACT, Variant
 from harness.core.releases import Timeline
 from harness.core.search import Policy
-from harness.edge import case_files
+from harness.core.timelines import is_nightly
+from harness.edge import case_files, keeping
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal, exclusive
@@ -33,6 +34,12 @@ from harness.wiring import Workshop, setting, workshop
 @click.argument("case_name", metavar="CASE")
 @options.range_options
 @options.environment_options
+@click.option(
+    "--channel",
+    default=None,
+    metavar="CHANNELS",
+    help="stable (default), nightly, or stable,nightly: go on from each edge to the nightlies between.",
+)
 @click.option("--package", default=None, help="Distribution under test (default: the case's).")
 @click.option(
     "--symptom",
@@ -52,6 +59,13 @@ from harness.wiring import Workshop, setting, workshop
     default=0.99,
     show_default=True,
     help="How sure each edge must be; noisy releases are repeated until it is met.",
+)
+@click.option(
+    "--max-gap",
+    type=click.IntRange(0),
+    default=None,
+    help="Most releases in a row that may stay unrun between two equal ones "
+    "(default: 0, every release; on nightly timelines any number).",
 )
 @click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
 @click.option(
@@ -74,16 +88,14 @@ def command(case_name: str, **given: Any) -> int:
 
     CASE is a name in repro_cases/ or the path of any Python file with inline metadata.
     """  # fmt: skip
+    given["channels"] = channels.parse(given["channel"], given["package"])
     case = _case(case_name, given)
     given["memory"] = options.size(given["memory"])
     check_output(given["resumed"] or given["output"] or Path("reports"))
     with workshop() as shop:
-        header, companions = prepare(shop, case, given)
-        folder, journal = _open(header, given)
-        with exclusive(folder):
-            _search(shop, header, companions, folder, journal, given)
-            finding = ledger.compose(header, journal.entries())
-            report_files.write_all(finding, folder)
+        finding, folder = answer(shop, case, given)
+        if given["channels"] == channels.BOTH:
+            finding = stages.descend(shop, case, finding, folder, given, answer)
     if given["as_json"]:
         click.echo(report_files.json_text(finding))
     else:
@@ -91,10 +103,25 @@ def command(case_name: str, **given: Any) -> int:
     return int(EXIT_CODES[finding.conclusion.answer])
 
 
+def answer(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[Finding, Path]:
+    """Search one timeline to its end and write the reports; returns the finding and the run's folder."""
+    header, companions = prepare(shop, case, given)
+    folder, journal = _open(header, given)
+    with exclusive(folder):
+        _search(shop, header, companions, folder, journal, given)
+        finding = ledger.compose(header, journal.entries())
+        report_files.write_all(finding, folder)
+        if is_nightly(case.package):
+            for problem in keeping.keep_edges(finding, folder):
+                click.echo(f"harness: warning: {problem}", err=True)
+    return finding, folder
+
+
 def _case(case_name: str, given: dict[str, Any]) -> Case:
     case = case_files.read(case_name, package=given["package"])
     changes = {name: given[name] for name in ("replicas", "strategy", "repeats") if given[name] is not None}
-    return replace(case, **changes)
+    case = replace(case, **changes)
+    return channels.under_test(case, given["channels"][0])
 
 
 def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeader, Companions]:
@@ -112,6 +139,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         repeats=case.repeats,
         max_trials=given["max_trials"],
         confidence=given["confidence"],
+        max_gap=_max_gap(case, given),
     )
     header = RunHeader(
         question=question,
@@ -123,6 +151,12 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         index_seconds=index_seconds,
     )
     return header, companions
+
+
+def _max_gap(case: Case, given: dict[str, Any]) -> int | None:
+    """Every stable release is run; of the many nightlies only those that the search needs, unless asked otherwise."""
+    default = None if is_nightly(case.package) else 0
+    return default if given["max_gap"] is None else int(given["max_gap"])
 
 
 def _question(case: Case, timeline: Timeline, companions: Companions, given: dict[str, Any]) -> Question:
@@ -138,13 +172,14 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
         replicas=case.replicas,
         strategy=case.strategy if case.replicas > 1 else "none",
         symptoms=tuple(Symptom(s) for s in given["symptoms"]),
-        order=given["order"],
+        order=timeline.order.value,
         contract=CONTRACT,
     )
 
 
 def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
     words = ["harness", "bisect", case_files.callable_as(case), "--from", question.first, "--to", question.last]
+    words += ["--channel", "nightly"] if is_nightly(case.package) else []
     words += ["--package", given["package"]] if given["package"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]
@@ -154,6 +189,7 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
         ("--repeats", given["repeats"], None),
         ("--max-trials", given["max_trials"], None),
         ("--confidence", given["confidence"], 0.99),
+        ("--max-gap", given["max_gap"], None),
         ("--python", given["python"], None),
         ("--companions", given["mode"], "fixed"),
         ("--order", given["order"], "version"),

@@ -14,9 +14,11 @@ from rich.console import Console
 from harness.core.cases import Case
 from harness.core.errors import UsageError
 from harness.core.releases import Order, Timeline, stable_timeline
+from harness.core.timelines import is_nightly, nightly_timeline
 from harness.edge.companions import Mode
 from harness.edge.index import IndexPage
 
+ANY_DAY = "0001-01-01"
 WIDE = 160  # columns of a table that is not read on a terminal
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -27,8 +29,12 @@ def range_options(function: F) -> F:
     for option in (
         click.option("--order", type=click.Choice([o.value for o in Order]), default="version", show_default=True,
                      help="Sort the timeline by version or by date."),
-        click.option("--to", "last", default="latest", show_default=True, help="Last version, or 'latest'."),
-        click.option("--from", "first", default=None, help="First version (default: the case's 'since')."),
+        click.option(
+            "--to", "last", default="latest", show_default=True, help="Last version, or 'latest'; a day for nightlies."
+        ),
+        click.option(
+            "--from", "first", default=None, help="First version (default: the case's 'since'); a day for nightlies."
+        ),
     ):  # fmt: skip
         function = option(function)
     return function
@@ -78,12 +84,17 @@ def default_jobs() -> int:
 
 
 def timeline_of(page: IndexPage, case: Case | None, first: str | None, last: str, order: str) -> Timeline:
-    """The stable timeline of a page; the case says where it begins when the user does not."""
-    start = first or (case.since if case and case.package == page.package else "") or None
+    """The timeline of a page; the case says where a stable one begins when the user does not."""
+    nightly = is_nightly(page.package)
+    start = first or (case.since if case and case.package == page.package and not nightly else "") or None
     if start is None and case is not None:
         raise UsageError(
-            "where should the search begin?", where="--from", hint="give --from, or a 'since' in the case's metadata"
+            "where should the search begin?",
+            where="--from",
+            hint="give a day: --from 2024-11-18" if nightly else "give --from, or a 'since' in the case's metadata",
         )
+    if nightly:
+        return nightly_timeline(page.releases, first=start or ANY_DAY, last=last)
     return stable_timeline(page.releases, first=start, last=last, order=Order(order))
 
 

@@ -9,7 +9,7 @@ import click
 from rich.table import Table
 
 from harness.commands import options
-from harness.core.releases import Order, Release, Timeline, stable_timeline
+from harness.core.releases import Order, Release, Timeline
 from harness.edge.interpreters import Interpreter
 from harness.wiring import workshop
 
@@ -24,7 +24,7 @@ def command(package: str, **given: Any) -> int:
     with workshop(refresh=given["refresh"]) as shop:
         page = shop.index.page(package)
         options.echo_stale(page)
-        timeline = stable_timeline(page.releases, first=given["first"], last=given["last"], order=Order(given["order"]))
+        timeline = options.timeline_of(page, None, given["first"], given["last"], given["order"])
         rows = describe(timeline, shop.interpreters.candidates())
     if given["as_json"]:
         click.echo(json.dumps({"package": package, "order": timeline.order.value, "releases": rows}, indent=2))

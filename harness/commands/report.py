@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness import ledger
-from harness.commands import options
+from harness.commands import options, stages
 from harness.edge import journal
 from harness.reporting import files, terminal_report
 
@@ -19,7 +19,7 @@ def command(run: Path, *, as_json: bool) -> int:
     """Write the reports of RUN (a folder under reports/) again from its journal: the same journal, the same bytes."""
     run = options.run_folder(run)
     header, entries = journal.read(run)
-    finding = ledger.compose(header, entries)
+    finding = stages.with_stages(ledger.compose(header, entries), run)
     files.write_all(finding, run)
     if as_json:
         click.echo(files.json_text(finding))

@@ -165,6 +165,7 @@ def import_name(package: str) -> str:
     known = {
         "keras-nightly": "keras",
         "tf-nightly": "tensorflow",
+        "tf-nightly-cpu": "tensorflow",
         "tensorflow-cpu": "tensorflow",
         "tf-keras": "tf_keras",
     }

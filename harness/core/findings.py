@@ -217,6 +217,7 @@ class Finding:
         timing: Seconds by phase, summed over parallel jobs.
         locks: By key of the environment, what its lock has beside the shared one of `environment.lock`.
         reproduce: The command that asks the same again.
+        stages: Finer searches inside the transitions of this one, for example over the nightlies between two releases.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -232,6 +233,7 @@ class Finding:
     timing: Mapping[str, float] = field(default_factory=dict)
     locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reproduce: str = ""
+    stages: tuple[Finding, ...] = ()
 
 
 def conclude(timeline: Timeline, board: Board, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:

@@ -88,11 +88,12 @@ class Exclusion:
 
 @dataclass(frozen=True, kw_only=True)
 class Timeline:
-    """The ordered releases of one question, and those excluded."""
+    """The ordered releases of one question, those excluded, and on nightly timelines the days without a build."""
 
     releases: tuple[Release, ...]
     excluded: tuple[Exclusion, ...] = ()
     order: Order = Order.VERSION
+    absent: tuple[str, ...] = ()
 
     @property
     def versions(self) -> tuple[str, ...]:

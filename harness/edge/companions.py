@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from harness.core.cases import FRAMEWORK, import_name
 from harness.core.errors import UsageError
 from harness.core.releases import Release, Timeline
+from harness.core.timelines import NIGHTLIES
 from harness.edge import codec
 from harness.edge.home import Home
 from harness.edge.index import FRESH_SECONDS, index_address
@@ -50,10 +51,17 @@ class Wanted:
 
     @property
     def overrides(self) -> tuple[str, ...]:
-        """Keep out the sibling that installs the same module, for example keras beside keras-nightly."""
+        """Keep out the siblings that install the same module, for example keras beside keras-nightly.
+
+        tf-nightly asks for keras-nightly; where the stable Keras is its companion, that one is kept out as well.
+        """
         own = canonicalize_name(self.package)
         module = import_name(own)
-        return () if own == module.replace("_", "-") else (f'{module} ; sys_platform == "never"',)
+        kept_out = [] if own == module.replace("_", "-") else [module]
+        asked = {canonicalize_name(Requirement(text).name) for text in self.requirements}
+        if module == FRAMEWORK != own:
+            kept_out += [nightly for name, nightly in NIGHTLIES.items() if name in asked]
+        return tuple(f'{name} ; sys_platform == "never"' for name in kept_out)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,19 +103,20 @@ def has_gpu() -> bool:
 def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_packages: Iterable[str]) -> Wanted:
     """Lay the user's pins (``--with``) over the cases' companions and name the framework's distribution.
 
-    A pin of ``tensorflow`` holds for whatever distribution brings TensorFlow to this machine.
+    A pin of ``tensorflow`` holds for whatever distribution brings TensorFlow to this machine. What installs the
+    same module as the package under test (keras beside keras-nightly) is no companion of it.
     """
-    under_test = canonicalize_name(package)
+    under_test = import_name(package)
     chosen: dict[str, list[str]] = {}
     for text in companions:
         requirement = Requirement(text)
-        if canonicalize_name(requirement.name) != under_test:
+        if import_name(requirement.name) != under_test:
             chosen.setdefault(canonicalize_name(requirement.name), []).append(_localized(requirement))
     for text in pins:
         requirement = Requirement(text)
-        if canonicalize_name(requirement.name) == under_test:
+        if import_name(requirement.name) == under_test:
             raise UsageError(
-                f"{requirement.name} is the package under test",
+                f"{requirement.name} is the package under test: {package} installs the same module",
                 where="--with",
                 hint="choose its versions with --from and --to",
             )

@@ -19,6 +19,7 @@ from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, NoSuchProject
 
 from harness.core.errors import SurroundingsError, UsageError
 from harness.core.releases import Channel, Release
+from harness.core.timelines import is_nightly
 from harness.edge import codec
 from harness.edge.home import Home
 
@@ -170,7 +171,7 @@ def _release(package: str, version: Version, files: list[DistributionPackage]) -
     return Release(
         package=package,
         version=str(version),
-        channel=Channel.NIGHTLY if package.endswith("-nightly") else Channel.STABLE,
+        channel=Channel.NIGHTLY if is_nightly(package) else Channel.STABLE,
         released=min(times, default=None),
         yanked=next((file.yanked_reason or "" for file in files), "") if yanked else None,
         requires_python=(wheels or files)[0].requires_python,

@@ -18,6 +18,11 @@ CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
 INSTALLER_PREFIXES = ("UV_", "PIP_INDEX", "PIP_EXTRA_INDEX", "NETRC")
 
 
+SECRETS = ("GITHUB_TOKEN", "GH_TOKEN")
+"""Never inherited by a process of ours; a night that runs nightly code refuses to start beside one, because a child
+can read the environment of its parent."""
+
+
 def for_trial(scratch: Path) -> dict[str, str]:
     """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*."""
     kept = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}

@@ -280,19 +280,20 @@ def _read(path: Path, log: str) -> Observation:
 
 
 def _same_version(seen: str, release: str) -> bool:
-    """Whether the imported version is the release's; commits and modules without a version are not held to it."""
+    """Whether the imported version is the release's; commits and modules without a version cannot be held against it.
+
+    A nightly says its whole version, day included. Those of Keras 2 said only the release that they led to.
+    """
     try:
         wanted = Version(release)
     except InvalidVersion:
         return True
     try:
-        return (
-            seen == "unknown"
-            or Version(seen) == wanted
-            or (Version(seen).release == wanted.release and wanted.is_devrelease)
-        )
+        found = Version(seen)
     except InvalidVersion:
         return True
+    terse = wanted.is_devrelease and not found.is_devrelease and wanted.major < 3
+    return found == wanted or (terse and found.release == wanted.release)
 
 
 def _last_line(text: str) -> str:

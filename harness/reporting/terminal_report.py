@@ -23,6 +23,12 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
     console.print(escape(clean(f"{finding.conclusion.history} {finding.conclusion.coverage}", 2000)), highlight=False)
     for doubt in finding.conclusion.doubts:
         console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
+    for stage in finding.stages:
+        told = clean(f"{stage.question.package}: {stage.conclusion.sentence} {stage.conclusion.coverage}", 2000)
+        console.print(escape(told), highlight=False)
+    if finding.excluded:
+        left_out = ", ".join(f"{clean(x.version, 60)} ({clean(x.reason, 60)})" for x in finding.excluded)
+        console.print(escape(f"Left out: {left_out}"), highlight=False)
     console.print(escape("Time (sum over jobs): " + timing(finding)), highlight=False)
     console.print(
         escape(f"Reports: {folder}/report.md, report.json, report.html, junit.xml"), highlight=False, soft_wrap=True

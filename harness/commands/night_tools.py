@@ -1,0 +1,206 @@
+"""The real things behind the seams of the monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness import crew, ledger, verification
+from harness.bisection import variants
+from harness.commands import bisect, channels, options, single
+from harness.core.cases import Case, Symptom
+from harness.core.errors import SurroundingsError, Untestable, UsageError
+from harness.core.expectations import Watch
+from harness.core.grades import Grade
+from harness.core.nights import Look, Narrowed, Watched
+from harness.core.releases import Release, Timeline
+from harness.core.transitions import Kind, describe
+from harness.edge.companions import Mode
+from harness.edge.index import PackageIndex
+from harness.reporting.text import clean
+from harness.seams import Entry, Environments, Event
+from harness.wiring import Workshop
+
+ANSWERS = {
+    Grade.PROVEN: "yes",
+    Grade.NO_EFFECT: "not yet",
+    Grade.MASKS: "the symptom is gone, but the values are not right",
+    Grade.BREAKS: "not yet: something else fails instead",
+}
+
+
+class Said:
+    """Listener that writes a line per case on stderr; what is built or run in between stays quiet."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+
+    def notify(self, event: Event) -> None:
+        """Show one event."""
+        if event.kind == "case" and not self._quiet:
+            click.echo(f"  {clean(event.release, 60)} ({event.left} left)", err=True)
+        elif event.kind == "narrow":
+            click.echo(f"  {clean(event.release, 60)}: {event.detail} changed; looking for the night", err=True)
+
+
+class CertainIndex:
+    """The index as a night needs it: a page that could not be renewed is a fault of that night, not an answer."""
+
+    def __init__(self, index: PackageIndex) -> None:
+        self._index = index
+
+    def releases(self, package: str) -> Sequence[Release]:
+        """All releases of a package; raises `SurroundingsError`."""
+        page = self._index.page(package)
+        if page.stale_reason:
+            raise SurroundingsError(page.stale_reason, hint="the next night goes on by itself")
+        return page.releases
+
+
+class SlotBench:
+    """Runs a case on a nightly or on the control, with the same companions for all cases.
+
+    Args:
+        shop: The real objects.
+        cases: All cases; they share one set of companions.
+        given: The environment options of the command line.
+        fresh: Whether trials run anew each night; a replay takes those that are cached.
+        timelines: By package, the releases that the companions must fit; none: the first release asked for.
+    """
+
+    def __init__(
+        self,
+        shop: Workshop,
+        cases: Sequence[Case],
+        given: Mapping[str, Any],
+        *,
+        fresh: bool,
+        timelines: Mapping[str, Timeline] | None = None,
+    ) -> None:
+        self._shop = shop
+        self._cases = cases
+        self._given = given
+        self._fresh = fresh
+        self._timelines = timelines or {}
+        self._environments: dict[str, Environments] = {}
+
+    def look(self, case: Case, release: Release, repeat: int) -> Look:
+        """Run one trial with its reference and judge it."""
+        own = channels.as_package(case, release.package)
+        variant = single.variant_of(own)
+        row = ledger.row(own, self.attempt(own, release, repeat), variant)
+        return Look(verdicts=row.runs[0]) if row.runs else Look(blocked=row.blocked or "it gave no result")
+
+    def attempt(self, own: Case, release: Release, repeat: int) -> list[Entry]:
+        """The entries of one trial and its reference."""
+        asked = variants(own, single.variant_of(own))
+        trials = self._shop.trials(fresh=self._fresh)
+        return crew.attempt(own, release, asked, self._environments_for(release), trials, Said(), repeat=repeat)
+
+    def _environments_for(self, release: Release) -> Environments:
+        if release.package not in self._environments:
+            own = [channels.as_package(case, release.package) for case in self._cases]
+            timeline = self._timelines.get(release.package, Timeline(releases=(release,)))
+            pins = options.check_pins(self._given["pins"])
+            mode, python = Mode(self._given["mode"]), self._given["python"]
+            try:
+                planned = self._shop.companions(own, timeline, pins, mode, python)
+            except UsageError as reason:
+                raise Untestable(f"its companions cannot be installed: {reason.what}") from reason
+            self._environments[release.package] = self._shop.environments(planned)
+        return self._environments[release.package]
+
+
+class SearchNarrower:
+    """Brings a change down to two neighbours with the main job; its run lies in the night's folder."""
+
+    def __init__(self, shop: Workshop, given: Mapping[str, Any], folder: Path) -> None:
+        self._shop = shop
+        self._given = given
+        self._folder = folder
+
+    def narrow(self, case: Case, symptom: Symptom, timeline: Timeline, *, turns_bad: bool) -> Narrowed:
+        """Search the timeline and return its last change of this kind."""
+        own = channels.as_package(case, timeline.releases[0].package)
+        place = _unused(self._folder / f"bisect-{case.name}-{symptom.value}")
+        asked = searching(
+            self._given,
+            first=timeline.versions[0],
+            last=timeline.versions[-1],
+            symptoms=(symptom.value,),
+            output=place,
+        )
+        finding, folder = bisect.answer(self._shop, own, asked)
+        kind = Kind.REGRESSION if turns_bad else Kind.RECOVERY
+        found = [t for t in finding.transitions if t.kind is kind and t.symptom is symptom]
+        known = Narrowed(case=case.name, symptom=symptom, turns_bad=turns_bad, folder=str(folder))
+        if not found:
+            return replace(known, sentence=f"{finding.conclusion.sentence} {finding.conclusion.coverage}")
+        last = found[-1]
+        return replace(
+            known,
+            last_before=last.last_before,
+            first_after=last.first_after,
+            confirmed=last.confirmed,
+            sentence=f"{describe(last)}. {finding.conclusion.coverage}",
+        )
+
+
+class BenchFixWatch:
+    """Answers "is the fix in yet?": holds the nightly against a release that shows the symptom."""
+
+    def __init__(self, bench: SlotBench, control_package: str) -> None:
+        self._bench = bench
+        self._control_package = control_package
+
+    def check(self, watch: Watch, case: Case, release: Release) -> Watched:
+        """Grade the nightly."""
+        broken = Release(package=self._control_package, version=watch.broken)
+        before, own = channels.as_package(case, broken.package), channels.as_package(case, release.package)
+        old, new = self._bench.attempt(before, broken, 0), self._bench.attempt(own, release, 0)
+        variant = single.variant_of(own)
+        reference = ledger.reference_for(variant)
+        without, patched = ledger.observed(old, variant), ledger.observed(new, variant)
+        known = Watched(
+            case=case.name, symptom=watch.symptom, broken=watch.broken, answer="cannot be told", link=watch.link
+        )
+        if without is None or patched is None:
+            blocked = next((e.untestable for e in (*new, *old) if e.untestable), "not run")
+            return replace(known, reason=blocked)
+        graded = verification.bracket(
+            own,
+            release.version,
+            ledger.observed(old, reference),
+            without,
+            patched,
+            (watch.symptom,),
+            patched_reference=ledger.observed(new, reference),
+        )
+        return replace(known, answer=ANSWERS.get(graded.grade, "cannot be told"), reason=graded.reason)
+
+
+def searching(given: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """The options of ``harness bisect`` for a search that another command starts."""
+    return {
+        **dict.fromkeys(("package", "replicas", "strategy", "repeats", "max_trials", "memory", "resumed")),
+        "max_gap": None,
+        "confidence": 0.99,
+        "order": "version",
+        "fresh": False,
+        "jobs": given["jobs"],
+        "pins": given["pins"],
+        "mode": given["mode"],
+        "python": given["python"],
+        **changes,
+    }
+
+
+def _unused(folder: Path) -> Path:
+    number, chosen = 2, folder
+    while chosen.exists():
+        chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return chosen

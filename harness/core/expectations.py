@@ -1,0 +1,173 @@
+"""What is known and recorded: the symptoms that a range of releases is expected to show, and the fixes waited for.
+
+The file is ``repro_cases/expectations.toml``; an entry without a reason, or one that expired, excuses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from harness.core.cases import Symptom
+from harness.core.errors import UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """One symptom that a case is known to show on a range of releases.
+
+    Attributes:
+        case: Name of the case.
+        symptom: The symptom.
+        range: Versions that show it, as a PEP 440 specifier; builds of the night count (``>=3.7.0.dev20241124,<3.10``).
+        reason: Why that is accepted for now.
+        link: Where it is tracked.
+        expires: The last day on which it excuses anything.
+        recorded: The day on which it became known; a replay of earlier nights does not use it.
+    """
+
+    case: str
+    symptom: Symptom
+    range: str
+    reason: str
+    link: str = ""
+    expires: date | None = None
+    recorded: date | None = None
+
+    def covers(self, version: str, on: date) -> bool:
+        """Whether it excuses a release on a day."""
+        if (self.expires and on > self.expires) or (self.recorded and on < self.recorded):
+            return False
+        try:
+            return SpecifierSet(self.range).contains(Version(version), prereleases=True)
+        except InvalidVersion:
+            return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watch:
+    """A fix that is waited for: is it in the nightly yet?
+
+    Attributes:
+        case: Name of the case.
+        symptom: What the fix takes away.
+        broken: A release that shows the symptom.
+        link: The pull request or issue.
+    """
+
+    case: str
+    symptom: Symptom
+    broken: str
+    link: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectations:
+    """The whole file."""
+
+    expected: tuple[Expectation, ...] = ()
+    watches: tuple[Watch, ...] = ()
+
+    def find(self, case: str, symptom: Symptom, version: str, on: date) -> Expectation | None:
+        """The entry that excuses this symptom of this release on this day."""
+        own = (e for e in self.expected if e.case == case and e.symptom is symptom)
+        return next((e for e in own if e.covers(version, on)), None)
+
+    def expired(self, on: date) -> tuple[Expectation, ...]:
+        """Entries whose time is over."""
+        return tuple(e for e in self.expected if e.expires is not None and on > e.expires)
+
+    def unknown_cases(self, cases: Collection[str]) -> tuple[str, ...]:
+        """Names in the file that no case has: most likely misspelt, and then excusing nothing."""
+        named = dict.fromkeys([*(e.case for e in self.expected), *(w.case for w in self.watches)])
+        return tuple(name for name in named if name not in cases)
+
+
+def build(table: Mapping[str, Any], *, where: str) -> Expectations:
+    """Check the parsed file and build it.
+
+    Raises:
+        UsageError: naming the file, the entry, the key and what was expected.
+    """
+    if extra := set(table) - {"expect", "watch"}:
+        raise UsageError(f"unknown table {sorted(extra)[0]!r}", where=where, hint="use [[expect]] and [[watch]]")
+    expected = _entries(table, "expect", _EXPECT, ("case", "symptom", "range", "reason"), where)
+    watches = _entries(table, "watch", _WATCH, ("case", "symptom", "broken"), where)
+    return Expectations(
+        expected=tuple(Expectation(**entry) for entry in expected), watches=tuple(Watch(**entry) for entry in watches)
+    )
+
+
+Reader = Callable[[Any], Any]
+
+
+def _entries(
+    table: Mapping[str, Any], name: str, readers: Mapping[str, Reader], required: Sequence[str], where: str
+) -> list[dict[str, Any]]:
+    given = table.get(name, [])
+    if not isinstance(given, list) or not all(isinstance(entry, Mapping) for entry in given):
+        raise UsageError(f"{name!r} is not a list of tables", where=where, hint=f"write each entry under [[{name}]]")
+    return [_entry(entry, f"{name}[{number}]", readers, required, where) for number, entry in enumerate(given)]
+
+
+def _entry(
+    entry: Mapping[str, Any], place: str, readers: Mapping[str, Reader], required: Sequence[str], where: str
+) -> dict[str, Any]:
+    for key in required:
+        if key not in entry:
+            raise UsageError(f"{place} has no {key!r}", where=where, hint=f"required: {', '.join(required)}")
+    read = {}
+    for key, value in entry.items():
+        if key not in readers:
+            raise UsageError(f"{place} has an unknown key {key!r}", where=where, hint=f"known: {', '.join(readers)}")
+        try:
+            read[key] = readers[key](value)
+        except ValueError as error:
+            raise UsageError(f"{place}: bad value for {key!r}: {error}", where=where, hint="correct it") from None
+    return read
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"expected a non-empty string, got {value!r}")
+    return value
+
+
+def _symptom(value: Any) -> Symptom:
+    try:
+        return Symptom(value)
+    except ValueError:
+        raise ValueError(f"expected one of {', '.join(s.value for s in Symptom)}, got {value!r}") from None
+
+
+def _range(value: Any) -> str:
+    try:
+        return str(SpecifierSet(_text(value)))
+    except InvalidSpecifier:
+        raise ValueError(f"expected a range such as '>=3.7.0,<3.10', got {value!r}") from None
+
+
+def _day(value: Any) -> date:
+    if type(value) is date:
+        return value
+    try:
+        return date.fromisoformat(_text(value))
+    except ValueError:
+        raise ValueError(f"expected a day such as 2026-12-31, got {value!r}") from None
+
+
+_EXPECT: Mapping[str, Reader] = {
+    "case": _text,
+    "symptom": _symptom,
+    "range": _range,
+    "reason": _text,
+    "link": _text,
+    "expires": _day,
+    "recorded": _day,
+}
+_WATCH: Mapping[str, Reader] = {"case": _text, "symptom": _symptom, "broken": _text, "link": _text}

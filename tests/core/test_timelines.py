@@ -1,0 +1,154 @@
+"""Nightly timelines: days, builds, what is absent, what existed."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core.errors import UsageError
+from harness.core.releases import Channel, Order, Release
+from harness.core.timelines import (
+    day_of,
+    end_of,
+    existing,
+    is_nightly,
+    newest,
+    nightly_package,
+    nightly_timeline,
+    nights_between,
+    spans_behind,
+)
+
+
+def build(stamp: str, base: str = "3.7.0", **changes: object) -> Release:
+    day = datetime.strptime(stamp[:8], "%Y%m%d").replace(hour=3, tzinfo=timezone.utc)
+    given: dict[str, object] = {"package": "keras-nightly", "version": f"{base}.dev{stamp}", "released": day}
+    return Release(**{**given, "channel": Channel.NIGHTLY, **changes})  # type: ignore[arg-type]
+
+
+def stable(version: str, day: str) -> Release:
+    return Release(package="keras", version=version, released=datetime.fromisoformat(f"{day}T12:00:00+00:00"))
+
+
+NOVEMBER = [build(f"202411{day:02}03") for day in (18, 19, 21, 22, 23, 24)]
+
+
+def test_days_stand_in_the_version_and_else_in_the_upload_time() -> None:
+    assert day_of(build("2024112803")) == date(2024, 11, 28)
+    assert day_of(build("20251001", package="tf-nightly", base="2.21.0")) == date(2025, 10, 1)
+    odd = Release(package="x-nightly", version="1.0.dev7", released=end_of(date(2024, 5, 6)))
+    assert day_of(odd) == date(2024, 5, 6)
+    impossible = Release(package="x-nightly", version="1.0.dev20241399", released=end_of(date(2024, 5, 6)))
+    assert day_of(impossible) == date(2024, 5, 6)
+    assert day_of(Release(package="x-nightly", version="1.0.dev7")) is None
+
+
+def test_a_range_of_days_takes_the_builds_that_exist_and_names_the_days_without_one() -> None:
+    made = nightly_timeline(NOVEMBER, first="2024-11-18", last="2024-11-23")
+    assert made.versions == tuple(f"3.7.0.dev202411{day}03" for day in (18, 19, 21, 22, 23))
+    assert made.absent == ("2024-11-20",)
+    assert made.order is Order.DATE
+
+
+def test_a_range_of_versions_is_exact_within_a_day() -> None:
+    twice = [build("2024112403"), build("2024112420"), build("2024112503")]
+    made = nightly_timeline(twice, first="3.7.0.dev2024112420", last="latest")
+    assert made.versions == ("3.7.0.dev2024112420", "3.7.0.dev2024112503")
+    assert nightly_timeline(twice, first="2024-11-24", last="3.7.0.dev2024112403").versions == ("3.7.0.dev2024112403",)
+
+
+def test_a_build_of_the_next_version_follows_by_its_day() -> None:
+    made = nightly_timeline(
+        [build("2025030403", "3.9.0"), build("2025030303", "3.8.0")], first="2025-03-01", last="latest"
+    )
+    assert made.versions == ("3.8.0.dev2025030303", "3.9.0.dev2025030403")
+
+
+def test_yanked_builds_are_left_out_with_the_reason_unless_named() -> None:
+    builds = [build("2024111803"), build("2024111903", yanked="broken"), build("2024112003")]
+    made = nightly_timeline(builds, first="2024-11-18", last="2024-11-20")
+    assert [x.reason for x in made.excluded] == ["yanked: broken"]
+    assert made.absent == ()
+    assert "3.7.0.dev2024111903" in nightly_timeline(builds, first="3.7.0.dev2024111903", last="latest").versions
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "told"),
+    [
+        ("2024-11-24", "2024-11-18", "comes after"),
+        ("2020-01-01", "2020-02-01", "no nightly build"),
+        ("3.7.0.dev2024112003", "latest", "is not on the index"),
+        ("2024-13-01", "latest", "is not a day"),
+    ],
+)
+def test_ranges_that_cannot_be_meant_are_refused(first: str, last: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        nightly_timeline(NOVEMBER, first=first, last=last)
+
+
+def test_nothing_published_and_everything_yanked_are_refused() -> None:
+    with pytest.raises(UsageError, match="no nightly build is published"):
+        nightly_timeline([], first="2024-11-18", last="latest")
+    with pytest.raises(UsageError, match="no nightly build is published"):
+        nights_between([], date(2024, 11, 18), date(2024, 11, 19))
+    with pytest.raises(UsageError, match="yanked"):
+        nightly_timeline([build("2024111803", yanked="")], first="2024-11-17", last="2024-11-19")
+
+
+def test_nights_between_are_cut_to_what_is_published() -> None:
+    assert nights_between(NOVEMBER, date(2020, 1, 1), date(2024, 11, 19)).versions == (
+        "3.7.0.dev2024111803",
+        "3.7.0.dev2024111903",
+    )
+    with pytest.raises(UsageError, match="any more"):
+        nights_between(NOVEMBER, date(2020, 1, 1), date(2020, 2, 1))
+
+
+def test_a_patch_release_may_be_younger_than_the_change_that_it_lacks() -> None:
+    releases = [stable("3.9.0", "2025-03-04"), stable("3.9.2", "2025-04-02"), stable("3.10.0", "2025-05-19")]
+    assert spans_behind(releases, "3.9.2", "3.10.0") == [
+        (date(2025, 4, 2), date(2025, 5, 19)),
+        (date(2025, 2, 18), date(2025, 5, 19)),
+    ]
+    assert spans_behind(releases, "3.9.2", "4.0.0") == []
+
+
+def test_only_what_was_uploaded_existed() -> None:
+    undated = Release(package="keras-nightly", version="3.7.0.dev2024111703")
+    assert existing([*NOVEMBER, undated], end_of(date(2024, 11, 19))) == tuple(NOVEMBER[:2])
+
+
+def test_the_newest_nightly_goes_by_day_and_the_newest_stable_by_version() -> None:
+    assert newest([*NOVEMBER, build("2024112503", yanked="")], Channel.NIGHTLY) == NOVEMBER[-1]
+    branch = [stable("3.14.1", "2026-07-01"), stable("3.12.4", "2026-07-09"), stable("3.15.0rc0", "2026-07-10")]
+    assert newest(branch, Channel.STABLE) == branch[0]
+    assert newest([], Channel.STABLE) is None
+
+
+def test_the_nightly_distribution_of_a_package() -> None:
+    assert nightly_package("keras") == nightly_package("Keras_nightly") == "keras-nightly"
+    assert nightly_package("tensorflow") == "tf-nightly"
+    assert is_nightly("tf-nightly-cpu")
+    assert not is_nightly("keras")
+    with pytest.raises(UsageError, match="no nightly builds"):
+        nightly_package("numpy")
+
+
+@given(st.sets(st.integers(0, 60), min_size=1), st.integers(0, 60), st.integers(0, 60))
+def test_every_day_of_a_range_has_builds_or_is_named(days: set[int], one: int, other: int) -> None:
+    start = date(2024, 11, 1)
+    builds = [build(f"{start + timedelta(days=d):%Y%m%d}03") for d in days]
+    first, last = sorted((one, other))
+    inside = sorted(d for d in days if first <= d <= last)
+    span = [(start + timedelta(days=d)).isoformat() for d in (first, last)]
+    if not inside:
+        with pytest.raises(UsageError):
+            nightly_timeline(builds, first=span[0], last=span[1])
+        return
+    made = nightly_timeline(builds, first=span[0], last=span[1])
+    assert [day_of(r) for r in made.releases] == [start + timedelta(days=d) for d in inside]
+    low, high = max(first, min(days)), min(last, max(days))
+    assert len(made.releases) + len(made.absent) == high - low + 1

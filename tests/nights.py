@@ -1,0 +1,64 @@
+"""Whole nights for tests, from one word per night."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+
+from harness.core.cases import Symptom
+from harness.core.nights import CaseNight, Look, NightRecord
+from harness.core.verdicts import Outcome, Verdict
+
+START = datetime(2024, 11, 1, 6, tzinfo=timezone.utc)
+NAN = Symptom.NONFINITE_METRIC
+
+
+def look(outcome: Outcome | None, reason: str = "loss is nan", symptom: Symptom = NAN, **changes: object) -> Look:
+    """A look with one symptom; None: nothing was judged."""
+    verdicts = (
+        {} if outcome is None else {symptom: Verdict(outcome=outcome, reason=reason if outcome.value != "good" else "")}
+    )
+    return Look(verdicts=verdicts, **changes)  # type: ignore[arg-type]
+
+
+GOOD, BAD = look(Outcome.GOOD), look(Outcome.BAD)
+
+
+def record(
+    day: int,
+    *nightly: Look,
+    control: tuple[Look, ...] = (GOOD,),
+    version: str | None = None,
+    case: str = "identity",
+    **changes: object,
+) -> NightRecord:
+    """The night `day` days after the first, with one case; by default every night has a build of its own."""
+    moment = START + timedelta(days=day)
+    given: dict[str, object] = {
+        "night": moment.date().isoformat(),
+        "moment": moment,
+        "package": "keras-nightly",
+        "nightly": version or f"3.7.0.dev{moment:%Y%m%d}03",
+        "control": "3.6.0",
+        "cases": (CaseNight(case=case, nightly=nightly, control=control),) if nightly else (),
+    }
+    return NightRecord(**{**given, **changes})  # type: ignore[arg-type]
+
+
+def good(day: int, **changes: object) -> NightRecord:
+    """A good night."""
+    return record(day, GOOD, **changes)  # type: ignore[arg-type]
+
+
+def bad(day: int, **changes: object) -> NightRecord:
+    """A bad night, confirmed."""
+    return record(day, BAD, BAD, BAD, **changes)  # type: ignore[arg-type]
+
+
+def fixed(day: int, **changes: object) -> NightRecord:
+    """A good night after bad ones, confirmed."""
+    return record(day, GOOD, GOOD, GOOD, **changes)  # type: ignore[arg-type]
+
+
+def broken(day: int) -> NightRecord:
+    """A night whose index did not answer."""
+    return record(day, nightly="", fault="the package index does not answer")
