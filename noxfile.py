@@ -81,3 +81,32 @@ def types(session: nox.Session) -> None:
     """Check types with mypy, strictly."""
     install(session, "types")
     session.run("mypy")
+
+
+@nox.session
+def verify_fix(session: nox.Session) -> None:
+    """Verify the well-known workaround on the identity model, or what stands after --."""
+    install(session)
+    asked = session.posargs or ["identity", "--fix", "aggregation-sum-to-none"]
+    session.run("harness", "verify-fix", *asked, success_codes=[0, 3, 4, 5, 7])
+
+
+@nox.session
+def calibration(session: nox.Session) -> None:
+    """Play thousands of histories and write reports/calibration.md: stated against real confidence."""
+    install(session, "tests")
+    session.run("python", "-m", "tests.histories.calibration", "reports/calibration.md")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Write docs/commands.md and docs/report.schema.json anew from the code."""
+    install(session)
+    session.run("python", "docs/build.py")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure what the design choices are worth, as ratios, and write reports/bench.md."""
+    install(session)
+    session.run("python", "-m", "benchmarks.design_choices", "reports/bench.md")

@@ -1,0 +1,45 @@
+"""What the documentation takes from the code is what the code says now."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+from harness.cli import COMMANDS
+from harness.edge.case_files import known_cases
+
+ROOT = Path(__file__).parents[1]
+
+
+def build():
+    spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_commands_are_described_as_they_are():
+    """`nox -s docs` would change nothing."""
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == build().commands_text()
+
+
+def test_every_command_is_in_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    missing = [name for name in COMMANDS if f"harness {name}" not in readme]
+    assert not missing
+
+
+def test_links_between_documents_lead_somewhere():
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "reports").glob("*.md")]
+    for document in documents:
+        for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", document.read_text(encoding="utf-8")):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_readme_names_only_cases_that_exist():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in re.findall(r"harness (?:bisect|run|diagnose|verify-fix|remedies|export) ([a-z_]+)\b", readme):
+        assert name in known_cases()
