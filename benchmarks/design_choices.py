@@ -80,18 +80,20 @@ def measure(shop: Workshop) -> list[Ratio]:
             lock = scratch / "lock.txt"
             lock.write_text("\n".join((*environment.lock, *companions.shared)) + "\n", encoding="utf-8")
             for command in (
-                ["uv", "venv", "--quiet", "--python", companions.interpreter.path, "whole"],
+                [uv, "venv", "--quiet", "--python", companions.interpreter.path, "whole"],
                 [
-                    "uv",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--no-deps",
-                    "--compile-bytecode",
-                    "--python",
-                    "whole",
-                    "-r",
-                    "lock.txt",
+                    uv,
+                    *[
+                        "pip",
+                        "install",
+                        "--quiet",
+                        "--no-deps",
+                        "--compile-bytecode",
+                        "--python",
+                        "whole",
+                        "-r",
+                        "lock.txt",
+                    ],
                 ],
             ):
                 shop.processes.run(
