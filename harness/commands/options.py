@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -108,11 +109,11 @@ def size(text: str | None) -> int | None:
     """Read a size such as 512M or 4G as bytes."""
     if text is None:
         return None
-    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-    digits, unit = (text[:-1], text[-1].upper()) if text[-1:].upper() in units else (text, "")
-    if not digits.isdigit() or int(digits) == 0:
+    units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    written = re.fullmatch(r"([0-9]{1,15})([KMG]?)", text.upper())
+    if written is None or int(written[1]) == 0:
         raise UsageError(f"{text!r} is not a size", where="--memory", hint="write it as 512M or 4G")
-    return int(digits) * units.get(unit, 1)
+    return int(written[1]) * units[written[2]]
 
 
 def console() -> Console:

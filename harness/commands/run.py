@@ -50,13 +50,16 @@ def command(case_name: str, version: str, **given: Any) -> int:
 
 def show(console: Console, case: Case, finished: list[FinishedTrial] | Any, verdicts: Verdicts) -> None:
     """Print one column per trial and one line per symptom."""
-    table = Table(title=escape(f"{case.name} on {case.package} {finished[-1].trial.release}"), title_justify="left")
+    table = Table(
+        title=escape(clean(f"{case.name} on {case.package} {finished[-1].trial.release}")), title_justify="left"
+    )
     table.add_column("fact")
     for one in finished:
-        table.add_column(escape(one.trial.variant.label), overflow="fold")
+        table.add_column(escape(clean(one.trial.variant.label)), overflow="fold")
     columns = [facts(one.observation) for one in finished]
     for name in dict.fromkeys(name for column in columns for name in column):
-        table.add_row(escape(name), *(escape(column.get(name, "")) for column in columns))
+        cells = [clean(name, 80), *(clean(column.get(name, ""), 2000) for column in columns)]
+        table.add_row(*map(escape, cells))
     console.print(table)
     for symptom, verdict in verdicts.items():
         colour = {Outcome.BAD: "red", Outcome.GOOD: "green", Outcome.SKIP: "yellow"}[verdict.outcome]
