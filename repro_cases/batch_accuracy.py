@@ -20,7 +20,7 @@ Exit code: 0 no accuracy above 1, 1 at least one.
 #   "https://github.com/keras-team/keras/issues/19340",
 # ]
 # expects = "wrong-metric"
-# timeout_seconds = 60
+# timeout_seconds = 180
 #
 # [[tool.harness.claims]]
 # says = "accuracy is above 1 on two GPUs with Keras 3.0.5"

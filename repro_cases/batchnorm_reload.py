@@ -26,7 +26,7 @@ Exit code: 0 the loaded model predicts the same, 1 it does not.
 #   "https://github.com/keras-team/keras/pull/20703",
 # ]
 # expects = "wrong-weights"
-# timeout_seconds = 90
+# timeout_seconds = 240
 #
 # [[tool.harness.claims]]
 # says = "evaluate gives another result on the saved model, with BatchNormalization and several GPUs"

@@ -18,7 +18,7 @@ replicas at every step.
 # ]
 # expects = "wrong-metric"
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 # tolerance = 1e-4
 #
 # [tool.harness.fit]

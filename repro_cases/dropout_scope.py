@@ -22,7 +22,7 @@ Nothing random is judged here: the rate is so small that Dropout never drops a v
 # ]
 # expects = "exception"
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 #
 # # Metrics have a regression of their own, see `identity`; here only the model and its weights are judged.
 # [tool.harness.tolerance]

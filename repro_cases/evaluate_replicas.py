@@ -20,7 +20,7 @@ batches weigh more and more.
 # ]
 # expects = "wrong-metric"
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 # tolerance = 1e-5
 #
 # [tool.harness.fit]

@@ -19,7 +19,7 @@ conditional of a graph: "merge_call called while defining a new graph". The firs
 # ]
 # expects = "exception"
 # replicas = 2
-# timeout_seconds = 90
+# timeout_seconds = 120
 #
 # # Metrics have a regression of their own, see `identity`.
 # [tool.harness.tolerance]

@@ -21,7 +21,7 @@ Exit code: 0 both outputs are finite, 1 one of them is not.
 #   "https://github.com/keras-team/keras/pull/23070",
 # ]
 # expects = "nonfinite-metric"
-# timeout_seconds = 60
+# timeout_seconds = 180
 #
 # [[tool.harness.claims]]
 # says = "GroupNormalization gives NaN under mixed_float16 (March 2026, when 3.13.2 was the newest)"

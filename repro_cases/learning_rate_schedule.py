@@ -18,7 +18,7 @@ current TensorFlow accepts come later.
 # ]
 # expects = "exception"
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 #
 # # Metrics have a regression of their own, see `identity`. A rate one step late would show in the weights.
 # [tool.harness.tolerance]

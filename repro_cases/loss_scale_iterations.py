@@ -19,7 +19,7 @@ Exit code: 0 the counter tells the number of steps, 1 it does not.
 #   "https://github.com/keras-team/keras/pull/20901",
 # ]
 # expects = "wrong-metric"
-# timeout_seconds = 60
+# timeout_seconds = 180
 #
 # [[tool.harness.claims]]
 # says = "the counter is not incremented (February 2025, when 3.8.0 was the newest)"

@@ -18,7 +18,7 @@ trains on all of them.
 # ]
 # expects = "wrong-weights"
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 #
 # # Metrics have a regression of their own, see `identity`.
 # [tool.harness.tolerance]

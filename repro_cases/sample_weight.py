@@ -20,7 +20,7 @@ Exit code: 0 the loss can be made to agree with the metric, 1 it cannot.
 #   "https://github.com/keras-team/keras/pull/20410",
 # ]
 # expects = "wrong-metric"
-# timeout_seconds = 60
+# timeout_seconds = 180
 #
 # [[tool.harness.claims]]
 # says = "there is no reduction that divides by the sum of the weights (May 2024, when 3.3.3 was the newest)"

@@ -18,7 +18,7 @@ the message of #19246.
 # ]
 # expects = "exception"
 # replicas = 2
-# timeout_seconds = 90
+# timeout_seconds = 120
 #
 # # Metrics have a regression of their own, see `identity`.
 # [tool.harness.tolerance]

@@ -22,7 +22,7 @@ fit several releases; run it by name with one `--release`, or let TensorFlow mov
 #   "https://github.com/keras-team/keras/pull/20703",
 # ]
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 # tolerance = 1e-4
 #
 # # 8,192 samples in batches of 32 are 256 steps: where Keras 3 fails, it fails after about 128.

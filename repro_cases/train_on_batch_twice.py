@@ -19,7 +19,7 @@ Exit code: 0 each call returns its own loss, 1 one does not.
 #   "https://github.com/keras-team/keras/pull/22617",
 # ]
 # expects = "wrong-metric"
-# timeout_seconds = 60
+# timeout_seconds = 180
 #
 # [[tool.harness.claims]]
 # says = "test_on_batch returns a cumulative loss after train_on_batch (March 2026, newest release 3.13.2)"

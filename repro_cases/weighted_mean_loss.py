@@ -18,7 +18,7 @@ weights depend on the number of replicas then. Earlier releases do not know the 
 # ]
 # expects = "wrong-weights"
 # replicas = 2
-# timeout_seconds = 60
+# timeout_seconds = 120
 # tolerance = 1e-4
 #
 # [tool.harness.fit]
