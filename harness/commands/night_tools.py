@@ -19,11 +19,11 @@ from harness.core.grades import Grade
 from harness.core.nights import Look, Narrowed, Watched
 from harness.core.releases import Release, Timeline
 from harness.core.transitions import Kind, describe
-from harness.edge.companions import Mode
+from harness.edge.companions import Companions, Mode
 from harness.edge.index import PackageIndex
 from harness.reporting.text import clean
 from harness.seams import Entry, Environments, Event
-from harness.wiring import Workshop
+from harness.wiring import Workshop, setting
 
 ANSWERS = {
     Grade.PROVEN: "yes",
@@ -62,12 +62,13 @@ class CertainIndex:
 
 
 class SlotBench:
-    """Runs a case on a nightly or on the control, with the same companions for all cases.
+    """Runs a case on a nightly or on the control, with the same companions for all cases and for both.
 
     Args:
         shop: The real objects.
         cases: All cases; they share one set of companions.
         given: The environment options of the command line.
+        lead: Package whose companions the others take over; a control beside other companions is none.
         fresh: Whether trials run anew each night; a replay takes those that are cached.
         timelines: By package, the releases that the companions must fit; none: the first release asked for.
     """
@@ -78,15 +79,17 @@ class SlotBench:
         cases: Sequence[Case],
         given: Mapping[str, Any],
         *,
+        lead: str,
         fresh: bool,
         timelines: Mapping[str, Timeline] | None = None,
     ) -> None:
         self._shop = shop
         self._cases = cases
         self._given = given
+        self._lead = lead
         self._fresh = fresh
-        self._timelines = timelines or {}
-        self._environments: dict[str, Environments] = {}
+        self._timelines = dict(timelines or {})
+        self._plans: dict[str, Companions] = {}
 
     def look(self, case: Case, release: Release, repeat: int) -> Look:
         """Run one trial with its reference and judge it."""
@@ -102,17 +105,22 @@ class SlotBench:
         return crew.attempt(own, release, asked, self._environments_for(release), trials, Said(), repeat=repeat)
 
     def _environments_for(self, release: Release) -> Environments:
-        if release.package not in self._environments:
-            own = [channels.as_package(case, release.package) for case in self._cases]
-            timeline = self._timelines.get(release.package, Timeline(releases=(release,)))
+        self._timelines.setdefault(release.package, Timeline(releases=(release,)))
+        return self._shop.environments(self._plan(release.package))
+
+    def _plan(self, package: str) -> Companions:
+        if package not in self._plans:
+            own = [channels.as_package(case, package) for case in self._cases]
             pins = options.check_pins(self._given["pins"])
+            if package != self._lead and self._lead in self._timelines:
+                asked = [*pins, *(text for case in own for text in case.companions)]
+                pins = options.held(asked, setting(self._plan(self._lead)).companions) or pins
             mode, python = Mode(self._given["mode"]), self._given["python"]
             try:
-                planned = self._shop.companions(own, timeline, pins, mode, python)
+                self._plans[package] = self._shop.companions(own, self._timelines[package], pins, mode, python)
             except UsageError as reason:
                 raise Untestable(f"its companions cannot be installed: {reason.what}") from reason
-            self._environments[release.package] = self._shop.environments(planned)
-        return self._environments[release.package]
+        return self._plans[package]
 
 
 class SearchNarrower:
