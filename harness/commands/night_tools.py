@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
@@ -20,7 +20,7 @@ from harness.core.nights import Look, Narrowed, Watched
 from harness.core.releases import Release, Timeline
 from harness.core.transitions import Kind, describe
 from harness.edge.companions import Companions, Mode
-from harness.edge.index import PackageIndex
+from harness.edge.index import IndexPage
 from harness.reporting.text import clean
 from harness.seams import Entry, Environments, Event
 from harness.wiring import Workshop, setting
@@ -47,10 +47,26 @@ class Said:
             click.echo(f"  {clean(event.release, 60)}: {event.detail} changed; looking for the night", err=True)
 
 
+class Attempts(Protocol):
+    """What a watch needs of a bench."""
+
+    def attempt(self, own: Case, release: Release, repeat: int) -> list[Entry]:
+        """The entries of one trial and its reference."""
+        ...
+
+
+class Pages(Protocol):
+    """What a night needs of the index."""
+
+    def page(self, package: str) -> IndexPage:
+        """The page of a package."""
+        ...
+
+
 class CertainIndex:
     """The index as a night needs it: a page that could not be renewed is a fault of that night, not an answer."""
 
-    def __init__(self, index: PackageIndex) -> None:
+    def __init__(self, index: Pages) -> None:
         self._index = index
 
     def releases(self, package: str) -> Sequence[Release]:
@@ -161,7 +177,7 @@ class SearchNarrower:
 class BenchFixWatch:
     """Answers "is the fix in yet?": holds the nightly against a release that shows the symptom."""
 
-    def __init__(self, bench: SlotBench, control_package: str) -> None:
+    def __init__(self, bench: Attempts, control_package: str) -> None:
         self._bench = bench
         self._control_package = control_package
 
