@@ -62,6 +62,13 @@ def bisect(session: nox.Session) -> None:
 
 
 @nox.session
+def nightly(session: nox.Session) -> None:
+    """Look at the newest nightly beside the newest stable release; arguments after -- go to `harness nightly`."""
+    install(session)
+    session.run("harness", "nightly", *session.posargs, success_codes=[0, 3, 4, 5])
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests; arguments after -- go to pytest."""
     install(session, "tests")

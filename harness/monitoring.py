@@ -142,8 +142,8 @@ def _look_at(
     }
     seen = CaseNight(
         case=case.name,
+        nightly=(_look(case, nightly, 0, tools),),  # first: the control takes over its companions
         control=(_look(case, control, 0, tools),),
-        nightly=(_look(case, nightly, 0, tools),),
         expected=excused[nightly.version],
         control_expected=excused[control.version],
     )

@@ -39,7 +39,8 @@ def write(told: Chronicle, killed: Sequence[str], state: Path) -> None:
 def publish(told: Chronicle, given: Mapping[str, Any], environment: Mapping[str, str]) -> None:
     """Tell CI, the tracker and the webhook; with ``--dry-run`` print what would be done."""
     last = told.nights[-1]
-    _tell_ci(last, told, environment)
+    if not given["github"]:  # the job that ran the night has told it
+        _tell_ci(last, told, environment)
     if given["webhook"]:
         text = night_report.json_text(last, told.open_alarms)
         if given["dry_run"]:

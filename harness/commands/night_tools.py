@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import click
 
@@ -19,11 +19,11 @@ from harness.core.grades import Grade
 from harness.core.nights import Look, Narrowed, Watched
 from harness.core.releases import Release, Timeline
 from harness.core.transitions import Kind, describe
-from harness.edge.companions import Mode
-from harness.edge.index import PackageIndex
+from harness.edge.companions import Companions, Mode
+from harness.edge.index import IndexPage
 from harness.reporting.text import clean
 from harness.seams import Entry, Environments, Event
-from harness.wiring import Workshop
+from harness.wiring import Workshop, setting
 
 ANSWERS = {
     Grade.PROVEN: "yes",
@@ -47,10 +47,26 @@ class Said:
             click.echo(f"  {clean(event.release, 60)}: {event.detail} changed; looking for the night", err=True)
 
 
+class Attempts(Protocol):
+    """What a watch needs of a bench."""
+
+    def attempt(self, own: Case, release: Release, repeat: int) -> list[Entry]:
+        """The entries of one trial and its reference."""
+        ...
+
+
+class Pages(Protocol):
+    """What a night needs of the index."""
+
+    def page(self, package: str) -> IndexPage:
+        """The page of a package."""
+        ...
+
+
 class CertainIndex:
     """The index as a night needs it: a page that could not be renewed is a fault of that night, not an answer."""
 
-    def __init__(self, index: PackageIndex) -> None:
+    def __init__(self, index: Pages) -> None:
         self._index = index
 
     def releases(self, package: str) -> Sequence[Release]:
@@ -62,12 +78,13 @@ class CertainIndex:
 
 
 class SlotBench:
-    """Runs a case on a nightly or on the control, with the same companions for all cases.
+    """Runs a case on a nightly or on the control, with the same companions for all cases and for both.
 
     Args:
         shop: The real objects.
         cases: All cases; they share one set of companions.
         given: The environment options of the command line.
+        lead: Package whose companions the others take over; a control beside other companions is none.
         fresh: Whether trials run anew each night; a replay takes those that are cached.
         timelines: By package, the releases that the companions must fit; none: the first release asked for.
     """
@@ -78,15 +95,17 @@ class SlotBench:
         cases: Sequence[Case],
         given: Mapping[str, Any],
         *,
+        lead: str,
         fresh: bool,
         timelines: Mapping[str, Timeline] | None = None,
     ) -> None:
         self._shop = shop
         self._cases = cases
         self._given = given
+        self._lead = lead
         self._fresh = fresh
-        self._timelines = timelines or {}
-        self._environments: dict[str, Environments] = {}
+        self._timelines = dict(timelines or {})
+        self._plans: dict[str, Companions] = {}
 
     def look(self, case: Case, release: Release, repeat: int) -> Look:
         """Run one trial with its reference and judge it."""
@@ -102,17 +121,22 @@ class SlotBench:
         return crew.attempt(own, release, asked, self._environments_for(release), trials, Said(), repeat=repeat)
 
     def _environments_for(self, release: Release) -> Environments:
-        if release.package not in self._environments:
-            own = [channels.as_package(case, release.package) for case in self._cases]
-            timeline = self._timelines.get(release.package, Timeline(releases=(release,)))
+        self._timelines.setdefault(release.package, Timeline(releases=(release,)))
+        return self._shop.environments(self._plan(release.package))
+
+    def _plan(self, package: str) -> Companions:
+        if package not in self._plans:
+            own = [channels.as_package(case, package) for case in self._cases]
             pins = options.check_pins(self._given["pins"])
+            if package != self._lead and self._lead in self._timelines:
+                asked = [*pins, *(text for case in own for text in case.companions)]
+                pins = options.held(asked, setting(self._plan(self._lead)).companions) or pins
             mode, python = Mode(self._given["mode"]), self._given["python"]
             try:
-                planned = self._shop.companions(own, timeline, pins, mode, python)
+                self._plans[package] = self._shop.companions(own, self._timelines[package], pins, mode, python)
             except UsageError as reason:
                 raise Untestable(f"its companions cannot be installed: {reason.what}") from reason
-            self._environments[release.package] = self._shop.environments(planned)
-        return self._environments[release.package]
+        return self._plans[package]
 
 
 class SearchNarrower:
@@ -153,7 +177,7 @@ class SearchNarrower:
 class BenchFixWatch:
     """Answers "is the fix in yet?": holds the nightly against a release that shows the symptom."""
 
-    def __init__(self, bench: SlotBench, control_package: str) -> None:
+    def __init__(self, bench: Attempts, control_package: str) -> None:
         self._bench = bench
         self._control_package = control_package
 

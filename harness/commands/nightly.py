@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,7 @@ def _run(case_names: tuple[str, ...], state: Path, given: Mapping[str, Any]) -> 
         else:
             moment = datetime.now(timezone.utc)
             place = output_folder(state / moment.date().isoformat())
-            bench = SlotBench(shop, chosen, given, fresh=True)
+            bench = SlotBench(shop, chosen, given, lead=plan.package, fresh=True)
             tools = Tools(
                 index=CertainIndex(shop.index),
                 bench=bench,
@@ -200,9 +201,8 @@ def _replay(
     stable = existing(shop.index.releases(plan.control_package), last)
     timeline = nights_between(builds, first.date() - timedelta(days=plan.stale_after), last.date())
     controls = _controls(stable, first)
-    bench = SlotBench(
-        shop, plan.cases, given, fresh=False, timelines={plan.package: timeline, plan.control_package: controls}
-    )
+    timelines = {plan.package: timeline, plan.control_package: controls}
+    bench = SlotBench(shop, plan.cases, given, lead=plan.package, fresh=False, timelines=timelines)
     boards = replay.search_all(shop, plan.cases, timeline, state, given, given["max_gap"])
     tools = Tools(
         index=CertainIndex(shop.index),
@@ -211,6 +211,7 @@ def _replay(
         fixes=BenchFixWatch(bench, plan.control_package),
         listener=Said(quiet=True),
     )
+    plan = replace(plan, expectations=replace(plan.expectations, watches=()))  # they would run every night for real
     held = {record.night for record in book.records()}
     moments = [datetime.combine(day, REPLAY_HOUR) for day in days if day.isoformat() not in held]
     yield from monitoring.keep_watch(plan, moments, tools, book)

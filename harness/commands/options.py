@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ import click
 from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 
-from harness.core.cases import Case
+from harness.core.cases import Case, import_name
 from harness.core.errors import UsageError
 from harness.core.releases import Order, Timeline, stable_timeline
 from harness.core.timelines import is_nightly, nightly_timeline
@@ -77,6 +77,12 @@ def run_folder(run: Path) -> Path:
     """The folder of a run, given as a path or as its id below ``reports/``."""
     below = Path("reports") / run
     return below if not run.exists() and below.is_dir() else run
+
+
+def held(asked: Iterable[str], pinned: Iterable[str]) -> tuple[str, ...]:
+    """Of what one environment pinned, what was asked for by name: another environment then takes the same."""
+    modules = {import_name(Requirement(text).name) for text in asked}
+    return tuple(pin for pin in pinned if import_name(Requirement(pin).name) in modules)
 
 
 def default_jobs() -> int:

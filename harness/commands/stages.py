@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from packaging.requirements import Requirement
 
 from harness import ledger
 from harness.commands import channels, options
-from harness.core.cases import Case, import_name
+from harness.core.cases import Case
 from harness.core.errors import HarnessError, SurroundingsError, UsageError
 from harness.core.findings import Finding
 from harness.core.releases import Channel
@@ -76,7 +75,7 @@ def _behind(
             **given,
             "first": timeline.versions[0],
             "last": timeline.versions[-1],
-            "pins": _pins(case, finding, given),
+            "pins": options.held((*case.companions, *given["pins"]), finding.environment.companions),
             "symptoms": (transition.symptom.value,),
             "output": place,
             "resumed": place if (place / journal.NAME).exists() else None,
@@ -85,13 +84,6 @@ def _behind(
         found, _ = answer(shop, case, asked)
         if any(t.kind is transition.kind for t in found.transitions):
             return
-
-
-def _pins(case: Case, finding: Finding, given: dict[str, Any]) -> tuple[str, ...]:
-    """Companions stay fixed: what the case or the user asked for, as the stable search pinned it."""
-    asked = {import_name(Requirement(text).name) for text in (*case.companions, *given["pins"])}
-    fixed = [pin for pin in finding.environment.companions if import_name(Requirement(pin).name) in asked]
-    return tuple(fixed) or tuple(given["pins"])
 
 
 def _name(transition: Transition, number: int) -> str:
