@@ -22,6 +22,7 @@ COMMANDS = {
     "history": "Show what the nights said of one case.",
     "nightly": "Look at the newest nightly, and report what changed.",
     "releases": "List the timeline as the harness sees it.",
+    "remedies": "Measure what the reports of a case recommend and claim.",
     "repro": "Run all cases in the environment of one release.",
     "reproduce": "Rebuild the environment of one release of a run and repeat its trials.",
     "verify-fix": "Verify a fix: is the symptom gone, is it right, does it break something?",

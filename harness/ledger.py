@@ -31,7 +31,7 @@ def board(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Var
 def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
-    variant = Variant(replicas=header.question.replicas, strategy=header.question.strategy)
+    variant = header.question.variant
     rows = board(case, timeline, entries, variant)
     found = transitions(timeline, rows, policy.symptoms, policy.confirmations, policy.confidence)
     return Finding(

@@ -25,7 +25,14 @@ FRAMEWORKS = {"tensorflow", "keras", "torch", "jax", "tf_keras", "keras_core"}
 
 # Which part may import which: an arrow that is not here is not allowed. A part may always import itself.
 TOP = {"harness.cli", "harness.commands", "harness.wiring", "harness.__main__"}
-JOBS = {"harness.bisection", "harness.verification", "harness.monitoring", "harness.crew", "harness.ledger"}
+JOBS = {
+    "harness.bisection",
+    "harness.verification",
+    "harness.monitoring",
+    "harness.measuring",
+    "harness.crew",
+    "harness.ledger",
+}
 LAYERS: dict[str, set[str]] = {
     "harness": set(),
     "harness.core": set(),

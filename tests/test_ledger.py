@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -163,6 +164,15 @@ class TestFinding:
         assert ledger.locks([*pair("1.0", "good"), Entry(release="1.1", untestable="no wheel")]) == {
             "key": ("keras==1.0",)
         }
+
+    def test_it_is_about_the_variant_that_was_asked_for(self):
+        """Trials with other switches in the same journal say nothing about it."""
+        begun = header(CASE, timeline(["1.0"]))
+        asked = replace(begun, question=replace(begun.question, options=(("fault", "on"),)))
+        switched = replace(TWO, options=(("fault", "on"),))
+        entries = [*pair("1.0", "good"), entry("1.0", switched, "nan")]
+        assert ledger.compose(asked, entries).releases[0].verdict is Outcome.BAD
+        assert ledger.compose(begun, entries).releases[0].verdict is Outcome.GOOD
 
     def test_what_the_timeline_left_out_is_in_it(self):
         line = timeline(["1.0"], excluded=(Exclusion(release=release("1.0rc1"), reason="pre-release"),))

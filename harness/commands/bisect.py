@@ -14,10 +14,11 @@ import click
 from harness import bisection, ledger
 from harness.commands import channels, options, stages
 from harness.commands.progress import listener
+from harness.core import switches
 from harness.core.cases import STRATEGIES, Case, Symptom
 from harness.core.errors import ExitCode, SurroundingsError
 from harness.core.findings import EXIT_CODES, Finding, Question, RunHeader
-from harness.core.observations import CONTRACT, Variant
+from harness.core.observations import CONTRACT
 from harness.core.releases import Timeline
 from harness.core.search import Policy
 from harness.core.timelines import is_nightly
@@ -34,6 +35,7 @@ from harness.wiring import Workshop, setting, workshop
 @click.argument("case_name", metavar="CASE")
 @options.range_options
 @options.environment_options
+@options.set_option
 @click.option(
     "--channel",
     default=None,
@@ -90,6 +92,7 @@ def command(case_name: str, **given: Any) -> int:
     """  # fmt: skip
     given["channels"] = channels.parse(given["channel"], given["package"])
     case = _case(case_name, given)
+    given["options"] = switches.parse(case, given["settings"])
     given["memory"] = options.size(given["memory"])
     check_output(given["resumed"] or given["output"] or Path("reports"))
     with workshop() as shop:
@@ -173,6 +176,7 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
         strategy=case.strategy if case.replicas > 1 else "none",
         symptoms=tuple(Symptom(s) for s in given["symptoms"]),
         order=timeline.order.value,
+        options=given["options"],
         contract=CONTRACT,
     )
 
@@ -183,6 +187,7 @@ def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
     words += ["--package", given["package"]] if given["package"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]
+    words += switches.words(question.options)
     for flag, value, default in (
         ("--replicas", given["replicas"], None),
         ("--strategy", given["strategy"], None),
@@ -215,9 +220,12 @@ def _search(
     journal: FileJournal,
     given: dict[str, Any],
 ) -> None:
-    variant = Variant(replicas=header.question.replicas, strategy=header.question.strategy)
     inquiry = bisection.Inquiry(
-        case=header.case, timeline=header.timeline, policy=header.policy, variant=variant, jobs=given["jobs"]
+        case=header.case,
+        timeline=header.timeline,
+        policy=header.policy,
+        variant=header.question.variant,
+        jobs=given["jobs"],
     )
     trials = shop.trials(fresh=given["fresh"], memory_bytes=given["memory"])
     resume = f"{header.reproduce} --resume {shlex.quote(str(folder))}"

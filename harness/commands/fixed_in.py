@@ -54,10 +54,9 @@ def answer(shop: Workshop, case: Case, targets: tuple[Symptom, ...], given: dict
     )
     header = _header(case, cure, earlier, companions, targets, given)
     folder, journal = open_run(header, given, "verify")
-    before = _last_broken(shop, case, earlier, companions, targets, journal, given)
-    cured = _try(
-        shop, replace(case, package=cure.package), cure, _companions_for(shop, case, cure, companions, given), given
-    )
+    before = _last_broken(shop, header, earlier, companions, journal, given)
+    moved, beside = replace(case, package=cure.package), _companions_for(shop, case, cure, companions, given)
+    cured = _try(shop, moved, cure, header.question.variant, beside, given)
     for entry in cured:
         journal.record(entry)
     report = _compose(header, case, before, cure, journal, targets)
@@ -95,28 +94,28 @@ def _companions_for(shop: Workshop, case: Case, cure: Release, held: Companions,
 
 def _last_broken(
     shop: Workshop,
-    case: Case,
+    header: RunHeader,
     earlier: Sequence[Release],
     companions: Companions,
-    targets: tuple[Symptom, ...],
     journal: FileJournal,
     given: dict[str, Any],
 ) -> Release:
     """Walk back from the newest until a release shows the symptom; the oldest if none does."""
-    variant = single.variant_of(case)
+    case, variant = header.case, header.question.variant
     for release in reversed(earlier):
-        entries = _try(shop, case, release, companions, given)
+        entries = _try(shop, case, release, variant, companions, given)
         for entry in entries:
             journal.record(entry)
-        if verification.shows(case, entries, variant, targets):
+        if verification.shows(case, entries, variant, header.question.symptoms):
             return release
     return earlier[-1]
 
 
-def _try(shop: Workshop, case: Case, release: Release, companions: Companions, given: dict[str, Any]) -> list[Entry]:
+def _try(
+    shop: Workshop, case: Case, release: Release, variant: Variant, companions: Companions, given: dict[str, Any]
+) -> list[Entry]:
     from harness.core.errors import Untestable
 
-    variant = single.variant_of(case)
     asked = [
         Trial(release=release.version, variant=one, repeat=repeat)
         for repeat in range(case.repeats)
@@ -141,7 +140,7 @@ def _header(
     releases = (*earlier, cure)
     from harness.commands.verify_fix import settings_of
 
-    variant = single.variant_of(case)
+    variant = single.variant_of(case, given["options"])
     question = Question(
         case=case.name,
         case_digest=case.digest,
@@ -155,6 +154,7 @@ def _header(
         strategy=variant.strategy,
         symptoms=targets,
         fixes=(f"fixed in {cure.package} {cure.version}",),
+        options=variant.options,
         contract=CONTRACT,
     )
     words = ["harness", "verify-fix", case_files.callable_as(case), "--fixed-in", given["cure"]]
@@ -175,7 +175,7 @@ def _compose(
     header: RunHeader, case: Case, before: Release, cure: Release, journal: FileJournal, targets: tuple[Symptom, ...]
 ) -> FixReport:
     entries = ledger.group(journal.entries())
-    graded = _grade(case, single.variant_of(case), before, cure, entries, targets)
+    graded = _grade(case, header.question.variant, before, cure, entries, targets)
     name = f"{cure.package} {cure.version}"
     told = f"{name} is {graded.grade.value} against {before.version}: {graded.reason}."
     return FixReport(

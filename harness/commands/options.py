@@ -53,6 +53,13 @@ def environment_options(function: F) -> F:
     return function
 
 
+def set_option(function: F) -> F:
+    """``--set``."""
+    return click.option(
+        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a switch of the case (repeatable)."
+    )(function)
+
+
 def check_pins(pins: Sequence[str]) -> tuple[str, ...]:
     """Check every ``--with``: a name alone pins nothing, and may be a typing error that installs a stranger."""
     for text in pins:

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.commands import options, single
+from harness.core import switches
 from harness.core.cases import STRATEGIES, Case
 from harness.core.observations import Observation
 from harness.core.verdicts import Outcome, Verdicts, judge
@@ -31,15 +32,17 @@ SERIES_POINTS = 6  # metric values shown of a whole series
 @click.option("--fresh", is_flag=True, help="Run it even if the cache has it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the observations as JSON.")
 @options.environment_options
+@options.set_option
 def command(case_name: str, version: str, **given: Any) -> int:
     """Run CASE once in the environment of one release and show what was observed."""
     case = case_files.read(case_name, package=given["package"])
     changes = {name: given[name] for name in ("replicas", "strategy") if given[name] is not None}
     case = replace(case, **changes)
+    variant = single.variant_of(case, switches.parse(case, given["settings"]))
     with workshop() as shop:
         release = single.find_release(shop, case.package, version, where="--release")
         environment = single.prepare(shop, [case], release, given)
-        finished = single.run_once(shop, environment, case, release, single.variant_of(case), fresh=given["fresh"])
+        finished = single.run_once(shop, environment, case, release, variant, fresh=given["fresh"])
     if given["as_json"]:
         click.echo(codec.dumps(tuple[FinishedTrial, ...], tuple(finished), indent=2))
         return 0

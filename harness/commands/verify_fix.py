@@ -15,6 +15,7 @@ import click
 from harness import ledger, verification
 from harness.commands import fixed_in, options, single
 from harness.commands.progress import listener
+from harness.core import switches
 from harness.core.cases import Case, Level, Symptom
 from harness.core.errors import ExitCode, UsageError
 from harness.core.findings import Question, RunHeader
@@ -59,6 +60,7 @@ CONTROL_LIMIT = 6  # releases before the range that are tried to find a healthy 
 @click.option("--sweep-mapping", "sweep", is_flag=True, help="Try every change of one key of _map_aggregation.")
 @options.range_options
 @options.environment_options
+@options.set_option
 @click.option(
     "--symptom",
     "symptoms",
@@ -88,6 +90,7 @@ def command(case_name: str, **given: Any) -> int:
     """  # fmt: skip
     case = case_files.read(case_name)
     case = replace(case, **{name: given[name] for name in ("replicas", "repeats") if given[name] is not None})
+    given["options"] = switches.parse(case, given["settings"])
     fixes = _fixes(given)
     if fixes and case.level is Level.SCRIPT:
         hint = "use --fixed-in RELEASE, or let the case define model() and data()"
@@ -136,7 +139,7 @@ def _answer(
     asked = Verification(
         case=case,
         releases=timeline.releases,
-        variant=single.variant_of(case),
+        variant=header.question.variant,
         fixes=tuple(fix.name for fix in fixes),
         targets=targets,
         jobs=given["jobs"],
@@ -213,6 +216,7 @@ def _header(
         symptoms=targets,
         order=given["order"],
         fixes=tuple(f"{fix.name}@{fix.digest}" for fix in fixes),
+        options=given["options"],
         contract=CONTRACT,
     )
     return RunHeader(
@@ -238,6 +242,7 @@ def settings_of(given: dict[str, Any]) -> list[str]:
     """The options that every way of verifying shares, as far as they were given."""
     words = [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in given["symptoms"] for word in ("--symptom", symptom)]
+    words += switches.words(given["options"])
     for flag, value, default in (
         ("--replicas", given["replicas"], None),
         ("--repeats", given["repeats"], None),

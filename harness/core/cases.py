@@ -115,7 +115,8 @@ class Case:
         tolerance: How close values must be to the reference.
         fixes: Names of fixes worth trying.
         fit: Options of ``fit``.
-        switches: Keyword arguments of ``model()`` and ``data()`` with their allowed values, the default first.
+        switches: Keyword arguments of ``model()`` and ``data()`` with their allowed values, the default first; a
+            script gets them as arguments, ``--name=value``.
         remedies: What the reports recommend.
         claims: What the reports say.
     """

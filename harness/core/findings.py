@@ -11,7 +11,7 @@ from harness.core.board import Board, seen_symptoms
 from harness.core.cases import Case, Symptom
 from harness.core.doubts import doubts, flaky_share, percent
 from harness.core.errors import ExitCode
-from harness.core.observations import NonFinite
+from harness.core.observations import NonFinite, Variant
 from harness.core.releases import Timeline
 from harness.core.search import Policy
 from harness.core.transitions import (
@@ -44,6 +44,7 @@ class Question:
         symptoms: Those asked for; empty: every symptom that is seen.
         order: Version or date.
         fixes: Name and hash of each fix, when the question is about fixes.
+        options: Settings of the case's switches; empty: its defaults.
         contract: Version of the probe's contract.
     """
 
@@ -60,7 +61,19 @@ class Question:
     symptoms: tuple[Symptom, ...] = ()
     order: str = "version"
     fixes: tuple[str, ...] = ()
+    options: tuple[tuple[str, str], ...] = ()
     contract: int = 1
+
+    @property
+    def variant(self) -> Variant:
+        """The trial that is judged on every release."""
+        return Variant(replicas=self.replicas, strategy=self.strategy, options=self.options)
+
+    @property
+    def setup(self) -> str:
+        """How the case is run, in words; no options, no word about them."""
+        told = f"{self.replicas} replicas ({self.strategy}) against one"
+        return f"{told}, with {', '.join(f'{name}={value}' for name, value in self.options)}" if self.options else told
 
     def differences(self, other: Question) -> list[str]:
         """Name every field in which another question differs, with both values."""

@@ -151,6 +151,8 @@ class ProbeTrials:
             "timeout_seconds": case.timeout_seconds,
             "memory_bytes": self._memory_bytes,
         }
+        if case.level is Level.SCRIPT:
+            described["arguments"] = [f"--{name}={value}" for name, value in variant.options]
         fix = self._fixes.get(variant.fix or "")
         if fix is not None and not fix.patches_files:
             described["fix"] = {"name": fix.name, "path": str(fix.path), "options": dict(fix.options)}

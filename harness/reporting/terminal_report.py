@@ -39,7 +39,9 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
 def releases_table(finding: Finding) -> Table:
     """One row per release: verdict, symptoms, and both numbers."""
     replicas = finding.question.replicas
-    table = Table(title=escape(clean(f"{finding.question.case}: {finding.title}", 160)), title_justify="left")
+    settings = "".join(f", {name}={value}" for name, value in finding.question.options)
+    title = escape(clean(f"{finding.question.case}{settings}: {finding.title}", 160))
+    table = Table(title=title, title_justify="left")
     for name in (
         escape(clean(finding.question.package)),
         "date",

@@ -1,0 +1,134 @@
+"""What reports say, held against what was measured.
+
+    the claim predicts   observed                                  answer
+    -------------------  ----------------------------------------  -----------------
+    (why not testable)   any                                       not testable here
+    any                  not run, or the release is untestable     not testable here
+    good                 a symptom                                 refuted
+    good                 no symptom, one at least was looked for   supported
+    good                 nothing could be told                     not testable here
+    a symptom            that symptom                              supported
+    a symptom            not that symptom                          refuted
+    a symptom            it is hidden, or not looked for           not testable here
+
+A claim that names no release is measured on every release asked for: one refutation refutes it, else one support
+supports it. On one replica values are compared only when the claim is about values, and then with the same case
+without its fault: there is no other reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from harness.core.cases import Case, Claim, Symptom
+from harness.core.observations import Variant
+from harness.core.verdicts import Outcome, Verdicts
+
+GOOD = "good"
+COMPARING = (Symptom.WRONG_METRIC.value, Symptom.WRONG_WEIGHTS.value)
+
+
+class Answer(str, Enum):
+    """What the measurement says of a claim."""
+
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    NOT_TESTABLE = "not testable here"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """One trial that speaks for or against a claim.
+
+    Attributes:
+        version: Release.
+        trial: What was run, in words.
+        answer: What it says of the claim.
+        reason: Why, with numbers.
+        numbers: Final numbers of the trial.
+        reference: Those of what it was held against.
+    """
+
+    version: str
+    trial: str
+    answer: Answer
+    reason: str
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    reference: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """A claim with its answer."""
+
+    claim: Claim
+    answer: Answer
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+
+
+def weigh(claim: Claim, verdicts: Verdicts) -> tuple[Answer, str]:
+    """Hold a claim against the verdicts of one trial; returns the answer and why."""
+    if claim.predicts == GOOD:
+        return _weigh_health(verdicts)
+    symptom = Symptom(claim.predicts)
+    verdict = verdicts.get(symptom)
+    if verdict is None:
+        return Answer.NOT_TESTABLE, f"the case does not look for {symptom.value}"
+    match verdict.outcome:
+        case Outcome.BAD:
+            return Answer.SUPPORTED, f"{symptom.value}: {verdict.reason}"
+        case Outcome.GOOD:
+            return Answer.REFUTED, f"{symptom.value} does not show{_instead(verdicts)}"
+        case Outcome.SKIP:
+            return Answer.NOT_TESTABLE, verdict.reason
+
+
+def _weigh_health(verdicts: Verdicts) -> tuple[Answer, str]:
+    bad = [
+        f"{symptom.value}: {verdict.reason}" for symptom, verdict in verdicts.items() if verdict.outcome is Outcome.BAD
+    ]
+    if bad:
+        return Answer.REFUTED, "; ".join(bad)
+    skipped = {symptom.value: v.reason for symptom, v in verdicts.items() if v.outcome is Outcome.SKIP}
+    if len(skipped) == len(verdicts):
+        return Answer.NOT_TESTABLE, next(iter(skipped.values()), "nothing was looked for")
+    left = f"; not looked at: {', '.join(skipped)}" if skipped else ""
+    return Answer.SUPPORTED, f"no symptom shows{left}"
+
+
+def _instead(verdicts: Verdicts) -> str:
+    bad = [
+        f"{symptom.value}: {verdict.reason}" for symptom, verdict in verdicts.items() if verdict.outcome is Outcome.BAD
+    ]
+    return f", but {'; '.join(bad)}" if bad else ""
+
+
+def conclude(claim: Claim, evidence: Sequence[Evidence]) -> Answered:
+    """Fold the evidence of one claim."""
+    if claim.untestable:
+        return Answered(claim=claim, answer=Answer.NOT_TESTABLE, reason=claim.untestable)
+    for answer in (Answer.REFUTED, Answer.SUPPORTED, Answer.NOT_TESTABLE):
+        telling = [one for one in evidence if one.answer is answer]
+        if telling:
+            reason = f"{telling[0].version}, {telling[0].trial}: {telling[0].reason}"
+            return Answered(claim=claim, answer=answer, reason=reason, evidence=tuple(evidence))
+    return Answered(claim=claim, answer=Answer.NOT_TESTABLE, reason="not run")
+
+
+def words(variant: Variant) -> str:
+    """What was run: here one replica is no reference, but what the claim speaks of."""
+    count = f"{variant.replicas} replica{'s' if variant.replicas > 1 else ''}"
+    return ", ".join([count, *(f"{name}={value}" for name, value in variant.options)])
+
+
+def looks_at_values(claim: Claim) -> bool:
+    """Whether the claim is about values, so that it needs a reference even on one replica."""
+    return claim.predicts in COMPARING
+
+
+def replicas_of(case: Case, claim: Claim) -> int:
+    """How many replicas the claim speaks of."""
+    return claim.replicas or case.replicas

@@ -1,0 +1,121 @@
+"""The truth table of remedies, and the trials that each needs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core import remedies
+from harness.core.cases import Level, Remedy
+from harness.core.errors import UsageError
+from harness.core.grades import Grade, Graded
+from harness.core.observations import Variant
+from harness.core.remedies import Measured, RemedyRow, Told
+from tests.examples import case
+
+SWITCHES = {
+    "fault": ("silent_log", "zero_norm", "none"),
+    "remedy": ("none", "log_epsilon"),
+    "policy": ("mixed_float16", "float32"),
+}
+CASE = case(switches=SWITCHES)
+EPSILON = Remedy(
+    name="log_epsilon",
+    title="an epsilon inside the logarithm",
+    options={"remedy": "log_epsilon"},
+    against={"fault": "silent_log"},
+)
+FAULT = (("fault", "silent_log"),)
+BOTH = (*FAULT, ("remedy", "log_epsilon"))
+
+
+def graded(grade: Grade, **by_symptom: tuple[str, str]) -> Graded:
+    return Graded(version="1.0", grade=grade, reason="why", by_symptom=by_symptom)
+
+
+GONE, STILL, HIDDEN, HEALTHY = ("bad", "good"), ("bad", "bad"), ("bad", "skip"), ("good", "good")
+
+
+class TestTold:
+    @pytest.mark.parametrize(
+        ("found", "cured", "right"),
+        [
+            (graded(Grade.NOT_REPRODUCED, nan=HEALTHY), Told.MOOT, Told.MOOT),
+            (graded(Grade.BREAKS, nan=("good", "bad")), Told.MOOT, Told.NO),
+            (graded(Grade.INCONCLUSIVE, nan=("skip", "good")), Told.OPEN, Told.OPEN),
+            (graded(Grade.INCONCLUSIVE), Told.OPEN, Told.OPEN),
+            (graded(Grade.NO_EFFECT, nan=STILL), Told.NO, Told.NO),
+            (graded(Grade.MASKS, nan=GONE, wrong=STILL), Told.NO, Told.NO),
+            (graded(Grade.BREAKS, nan=HIDDEN, exception=("good", "bad")), Told.NO, Told.NO),
+            (graded(Grade.INCONCLUSIVE, nan=HIDDEN), Told.OPEN, Told.OPEN),
+            (graded(Grade.MASKS, nan=GONE, wrong=("skip", "bad")), Told.YES, Told.NO),
+            (graded(Grade.INCONCLUSIVE, nan=GONE, wrong=("skip", "skip")), Told.YES, Told.OPEN),
+            (graded(Grade.PROVEN, nan=GONE, wrong=("skip", "good")), Told.YES, Told.YES),
+        ],
+    )
+    def test_each_row_of_the_table(self, found, cured, right):
+        assert remedies.told(found) == (cured, right)
+
+    @given(
+        st.sampled_from(Grade),
+        st.dictionaries(
+            st.sampled_from(["nan", "wrong", "exception"]),
+            st.tuples(*[st.sampled_from(["good", "bad", "skip"])] * 2),
+        ),
+    )
+    def test_only_what_is_cured_is_right(self, grade, by_symptom):
+        """Nothing is called right unless it was proven, and nothing cured that still shows."""
+        cured, right = remedies.told(Graded(version="1", grade=grade, reason="", by_symptom=by_symptom))
+        if right is Told.YES:
+            assert (cured, grade) == (Told.YES, Grade.PROVEN)
+        if cured is Told.YES:
+            assert STILL not in by_symptom.values()
+
+
+class TestAttempt:
+    def test_on_several_replicas_each_trial_has_its_own_settings_as_reference(self):
+        made = remedies.attempt(CASE, EPSILON, 2)
+        assert made.without == Variant(replicas=2, strategy="mirrored", options=FAULT)
+        assert made.patched == Variant(replicas=2, strategy="mirrored", options=BOTH)
+        assert (made.reference, made.patched_reference) == (Variant(options=FAULT), Variant(options=BOTH))
+        assert len(made.variants) == 4
+
+    def test_on_one_replica_the_reference_has_no_fault(self):
+        made = remedies.attempt(CASE, EPSILON, 1)
+        assert (made.without, made.patched) == (Variant(options=FAULT), Variant(options=BOTH))
+        sound = Variant(options=(("fault", "none"), ("remedy", "none")))
+        assert (made.reference, made.patched_reference) == (sound, sound)
+        assert len(made.variants) == 3
+
+    def test_what_cannot_be_off_stays_as_the_fault_sets_it(self):
+        remedy = Remedy(name="r", title="t", against={"fault": "silent_log", "policy": "float32"})
+        sound = remedies.attempt(CASE, remedy, 1).reference
+        assert sound is not None
+        assert dict(sound.options)["policy"] == "float32"
+
+    def test_a_fault_that_cannot_be_off_leaves_no_reference(self):
+        always = case(switches={"fault": ("silent_log",), "remedy": ("none", "log_epsilon")})
+        assert remedies.attempt(always, EPSILON, 1).reference is None
+
+    def test_a_script_speaks_for_itself(self):
+        made = remedies.attempt(case(level=Level.SCRIPT, switches=SWITCHES), EPSILON, 2)
+        assert (made.reference, made.patched_reference) == (None, None)
+
+    def test_a_setting_that_the_case_does_not_have_is_told(self):
+        wrong = Remedy(name="half", title="t", options={"remedy": "log_epsilom"})
+        with pytest.raises(UsageError, match="has no value 'log_epsilom'") as raised:
+            remedies.attempt(CASE, wrong, 1)
+        assert (raised.value.where or "").endswith("identity.py, remedies.half")
+
+
+def test_a_remedy_is_summed_up_in_one_sentence():
+    cells = tuple(
+        Measured(version="1.0", replicas=1, cured=cured, right=right, graded=graded(Grade.MASKS))
+        for cured, right in [(Told.YES, Told.YES), (Told.YES, Told.NO), (Told.NO, Told.NO), (Told.MOOT, Told.MOOT)]
+    )
+    rows = [RemedyRow(remedy=EPSILON, cells=cells), RemedyRow(remedy=EPSILON, cells=cells[3:])]
+    assert remedies.sentences(rows) == [
+        "log_epsilon: cures 2 of 3, right in 1, leaves wrong values in 1.",
+        "log_epsilon: the fault shows nowhere.",
+    ]

@@ -1,0 +1,69 @@
+"""Settings of switches: what is accepted, in which order, and what a mistake is told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.core import switches
+from harness.core.errors import UsageError
+from tests.examples import case
+
+CASE = case(switches={"fault": ("silent_log", "zero_norm", "none"), "remedy": ("none", "log_epsilon")})
+
+
+class TestParse:
+    @given(st.permutations(["remedy=log_epsilon", "fault=zero_norm"]))
+    def test_the_order_is_that_of_the_case(self, texts):
+        """The same settings are the same trial, however they were typed."""
+        assert switches.parse(CASE, texts) == (("fault", "zero_norm"), ("remedy", "log_epsilon"))
+
+    def test_nothing_set_leaves_the_defaults_to_the_case(self):
+        assert switches.parse(CASE, []) == ()
+
+    def test_the_same_setting_twice_is_one(self):
+        assert switches.parse(CASE, ["fault=none", "fault=none"]) == (("fault", "none"),)
+
+    @pytest.mark.parametrize(
+        ("texts", "what", "hint"),
+        [
+            (["fault"], "'fault' sets nothing", "write it as NAME=VALUE, for example fault=none"),
+            (["fault=none", "fault=zero_norm"], "'fault' is set twice", "keep one"),
+            (
+                ["fualt=none"],
+                "the case identity has no switch 'fualt'",
+                "did you mean 'fault'? its switches: fault, remedy",
+            ),
+            (["x=none"], "the case identity has no switch 'x'", "its switches: fault, remedy"),
+            (
+                ["fault=zero_nrom"],
+                "the switch 'fault' of identity has no value 'zero_nrom'",
+                "did you mean 'zero_norm'? its values: silent_log, zero_norm, none",
+            ),
+            (["fault="], "the switch 'fault' of identity has no value ''", "its values: silent_log, zero_norm, none"),
+        ],
+    )
+    def test_a_mistake_is_told_with_what_would_be_right(self, texts, what, hint):
+        with pytest.raises(UsageError) as raised:
+            switches.parse(CASE, texts)
+        assert (raised.value.what, raised.value.hint) == (what, hint)
+
+    def test_a_case_without_switches_says_so(self):
+        with pytest.raises(UsageError, match="the case identity has no switches") as raised:
+            switches.parse(case(), ["fault=none"])
+        assert "[tool.harness.switches]" in (raised.value.hint or "")
+
+    @given(st.text())
+    def test_any_text_is_read_or_refused_by_a_message(self, text):
+        try:
+            read = switches.parse(CASE, [text])
+        except UsageError as error:
+            assert error.hint
+        else:
+            assert switches.words(read) == ["--set", text]
+
+
+class TestMerge:
+    def test_the_later_setting_wins(self):
+        assert switches.merge((("a", "1"), ("b", "1")), {"b": "2"}) == {"a": "1", "b": "2"}
