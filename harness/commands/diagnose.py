@@ -9,6 +9,7 @@ import click
 from rich.markup import escape
 
 from harness.commands import options, single
+from harness.core import switches
 from harness.core.cases import Case, Level
 from harness.core.diagnosis import Boundary, Diagnosis, diagnose
 from harness.core.errors import UsageError
@@ -27,7 +28,7 @@ STYLES = {Boundary.NONE: "green"}
 @click.option("--release", "version", default="latest", show_default=True, help="Release to run it on.")
 @click.option("--policy", type=click.Choice(POLICIES), default=None, help="Dtype policy (default: the case's).")
 @click.option("--replicas", type=click.IntRange(1, 64), default=None, help="Replicas (default: the case's).")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a switch of the case (repeatable).")
+@options.set_option
 @click.option("--fresh", is_flag=True, help="Run everything anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print the diagnosis as JSON.")
 @options.environment_options
@@ -57,7 +58,7 @@ def command(case_name: str, version: str, **given: Any) -> int:
 
 def variant(case: Case, given: dict[str, Any]) -> Variant:
     """The trial that is diagnosed; a policy also sets the case's switch of that name."""
-    chosen = dict(options.settings(case, given["settings"]))
+    chosen = dict(switches.parse(case, given["settings"]))
     if given["policy"] and "policy" in case.switches:
         chosen["policy"] = given["policy"]
     return replace(single.variant_of(case), options=tuple(sorted(chosen.items())), policy=given["policy"])

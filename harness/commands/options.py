@@ -133,20 +133,3 @@ def console() -> Console:
     """Standard output; wide enough for tables when it goes to a file or a pipe."""
     found = Console()
     return found if found.is_terminal else Console(width=max(WIDE, found.width))
-
-
-def settings(case: Case, given: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Check every ``--set NAME=VALUE`` against the switches of the case."""
-    chosen: dict[str, str] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        allowed = case.switches.get(name, ())
-        if not equals or value not in allowed:
-            known = "; ".join(f"{n} = {', '.join(values)}" for n, values in case.switches.items())
-            raise UsageError(
-                f"{text!r} is no setting of the case {case.name}",
-                where="--set",
-                hint=known or "this case has no switches",
-            )
-        chosen[name] = value
-    return tuple(sorted(chosen.items()))

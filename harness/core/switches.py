@@ -9,7 +9,7 @@ from harness.core.cases import Case
 from harness.core.errors import UsageError
 
 Settings = tuple[tuple[str, str], ...]
-"""(switch, value) in the order in which the case declares its switches."""
+"""(switch, value), sorted: the same settings are the same trial, however they were typed."""
 
 
 def parse(case: Case, texts: Iterable[str], *, where: str = "--set") -> Settings:
@@ -38,7 +38,7 @@ def check(case: Case, given: Mapping[str, str], *, where: str) -> Settings:
         if value not in case.switches[name]:
             told = f"the switch {name!r} of {case.name} has no value {value!r}"
             raise UsageError(told, where=where, hint=near(value, case.switches[name], "its values"))
-    return tuple((name, given[name]) for name in case.switches if name in given)
+    return tuple(sorted(given.items()))
 
 
 def merge(*parts: Mapping[str, str] | Settings) -> dict[str, str]:

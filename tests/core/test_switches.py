@@ -15,8 +15,7 @@ CASE = case(switches={"fault": ("silent_log", "zero_norm", "none"), "remedy": ("
 
 class TestParse:
     @given(st.permutations(["remedy=log_epsilon", "fault=zero_norm"]))
-    def test_the_order_is_that_of_the_case(self, texts):
-        """The same settings are the same trial, however they were typed."""
+    def test_the_same_settings_are_the_same_trial_however_they_were_typed(self, texts):
         assert switches.parse(CASE, texts) == (("fault", "zero_norm"), ("remedy", "log_epsilon"))
 
     def test_nothing_set_leaves_the_defaults_to_the_case(self):

@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
-from harness.reporting import fix_report
+from harness.reporting import fix_report, remedies_report
 from harness.reporting.files import RENDERERS
 from tests.reporting import examples
 
@@ -51,3 +51,7 @@ def test_a_report_on_one_fix(snapshot):
 
 def test_a_report_on_a_sweep_of_fixes(snapshot):
     assert fix_report.markdown(examples.fix_report(fixes=5)) == golden(snapshot, "md")
+
+
+def test_a_report_on_remedies_and_claims(snapshot):
+    assert remedies_report.markdown(examples.remedies_report()) == golden(snapshot, "md")

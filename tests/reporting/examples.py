@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from harness.core.cases import Symptom
+from harness.core.cases import Claim, Remedy, Symptom
+from harness.core.claims import Answer as ClaimAnswer
+from harness.core.claims import Answered, Evidence
 from harness.core.findings import (
     Answer,
     Conclusion,
@@ -17,6 +19,7 @@ from harness.core.findings import (
 )
 from harness.core.grades import FixReport, FixResult, Grade, Graded
 from harness.core.observations import NonFinite
+from harness.core.remedies import Measured, RemedyReport, RemedyRow, Told
 from harness.core.transitions import Kind, SignatureChange, Transition, Untested
 from harness.core.verdicts import Outcome, Verdict
 from tests.examples import HOSTILE
@@ -227,4 +230,54 @@ def fix_report(fixes: int = 1) -> FixReport:
         timing={"index": 0.4, "trials": 4.0},
         locks={"key": ("keras==3.9.0",)},
         reproduce="harness verify-fix identity --fix aggregation-sum-to-none",
+    )
+
+
+def remedies_report(text: str = "an epsilon inside the logarithm") -> RemedyReport:
+    """Two remedies on one and two replicas of one release, and a claim of each answer."""
+    remedy = Remedy(
+        name="log_epsilon", title=text, options={"remedy": "log_epsilon"}, against={"fault": "silent_log"}, origin=text
+    )
+    found = Graded(
+        version="3.9.0",
+        grade=Grade.MASKS,
+        reason=f"nonfinite-metric is gone, but {text}",
+        reference={"loss": 0.087251},
+        without={"loss": math.nan},
+        patched={"loss": 0.087183},
+        by_symptom={"nonfinite-metric": ("bad", "good"), "wrong-metric": ("skip", "bad")},
+    )
+    proven = replace(found, grade=Grade.PROVEN, reason="every value equals the reference")
+    one = Measured(version="3.9.0", replicas=1, cured=Told.YES, right=Told.YES, graded=proven)
+    two = Measured(version="3.9.0", replicas=2, cured=Told.YES, right=Told.NO, graded=found)
+    open_ = Measured(version="3.9.0", replicas=1, cured=Told.OPEN, right=Told.OPEN, graded=replace(found, reason=text))
+    said = Claim(says=text, origin="https://github.com/keras-team/keras/issues/20568", predicts="good")
+    evidence = Evidence(
+        version="3.9.0",
+        trial="2 replicas, fault=silent_log",
+        answer=ClaimAnswer.REFUTED,
+        reason="nonfinite-metric: loss is nan",
+        numbers={"loss": math.nan},
+        reference={"loss": 0.087251},
+    )
+    return RemedyReport(
+        title=text,
+        question=QUESTION,
+        environment=SETTING,
+        counts=(1, 2),
+        versions=("3.9.0",),
+        rows=(
+            RemedyRow(remedy=remedy, cells=(one, two)),
+            RemedyRow(remedy=Remedy(name="nothing", title="do nothing"), cells=(open_, replace(open_, replicas=2))),
+        ),
+        claims=(
+            Answered(claim=said, answer=ClaimAnswer.REFUTED, reason=evidence.reason, evidence=(evidence,)),
+            Answered(
+                claim=Claim(says="the TPU is not affected", untestable=text),
+                answer=ClaimAnswer.NOT_TESTABLE,
+                reason=text,
+            ),
+        ),
+        timing={"index": 0.4, "trials": 4.0},
+        reproduce="harness remedies stft_loss --release 3.9.0 --replicas 1,2",
     )
