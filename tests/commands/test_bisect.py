@@ -27,6 +27,7 @@ DEFAULTS = {
     "repeats": None,
     "max_trials": None,
     "confidence": 0.99,
+    "options": (),
 }
 
 
