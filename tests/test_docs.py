@@ -41,5 +41,5 @@ def test_links_between_documents_lead_somewhere():
 
 def test_the_readme_names_only_cases_that_exist():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name in re.findall(r"harness (?:bisect|run|diagnose|verify-fix|remedies|export) ([a-z_]+)(?![\\w./])", readme):
+    for name in re.findall(r"harness (?:bisect|run|diagnose|verify-fix|remedies|export) ([a-z_]+)(?![\w./])", readme):
         assert name in known_cases()

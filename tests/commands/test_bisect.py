@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from harness.commands import bisect as module
-from harness.core.releases import Order, stable_timeline
+from harness.core.releases import Channel, Order, stable_timeline
 from harness.edge.companions import Companions, Mode, wanted
 from harness.edge.interpreters import Interpreter
 from tests.examples import case
@@ -28,6 +28,10 @@ DEFAULTS = {
     "max_trials": None,
     "confidence": 0.99,
     "options": (),
+    "settings": (),
+    "max_gap": None,
+    "channel": "stable",
+    "channels": (Channel.STABLE,),
 }
 
 
