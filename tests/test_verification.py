@@ -14,7 +14,7 @@ from harness.core.grades import Grade
 from harness.core.observations import EndingKind, FixFacts, Stage, Variant
 from harness.seams import Entry, FinishedTrial, Trial
 from harness.verification import Pair, Verification, bracket, grade_pairs, grade_release
-from tests.examples import case, ending, observation, release, timeline
+from tests.examples import case, ending, observation, release, timeline, weights
 from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, untestable
 
 NAN = Symptom.NONFINITE_METRIC
@@ -193,8 +193,9 @@ class TestBracket:
         assert graded.grade is Grade.INCONCLUSIVE
 
     def test_a_fix_that_changes_where_training_starts(self):
-        weights = replace(observation().weights, initial_digest="other")
-        assert self.graded(SICK, fixed(observation(weights=weights))).grade is Grade.INCONCLUSIVE
+        assert (
+            self.graded(SICK, fixed(observation(weights=weights(initial_digest="other")))).grade is Grade.INCONCLUSIVE
+        )
 
     def test_a_fix_that_trains_on_one_replica(self):
         """The probe refuses a model that is not under the strategy."""

@@ -135,7 +135,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
     return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def difference(folder: Path, edits: dict[str, str | None]) -> str:
+def difference(folder: Path, edits: dict[str, str]) -> str:
     """What `git diff` says of a repository in which these files are changed."""
     repository = folder / "repository"
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
@@ -149,7 +149,7 @@ def difference(folder: Path, edits: dict[str, str | None]) -> str:
     subprocess.run([*run, "add", "-A"], check=True)
     subprocess.run([*run, "commit", "-q", "-m", "base"], check=True)
     for name, new in edits.items():
-        (repository / name).write_text(new or "")
+        (repository / name).write_text(new)
     subprocess.run([*run, "add", "-A"], check=True)
     return subprocess.run([*run, "diff", "--cached"], check=True, capture_output=True, text=True).stdout
 
@@ -201,10 +201,10 @@ class TestPatchedTree:
         text = (
             f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+evil\n"
         )
-        before = {path for path in tmp_path.rglob("*")}
-        tree, refusal = applied(tmp_path, environment, text)
+        before = set(tmp_path.rglob("*"))
+        _, refusal = applied(tmp_path, environment, text)
         assert refusal
-        assert {p for p in tmp_path.rglob("escaped.py")} == set()
+        assert set(tmp_path.rglob("escaped.py")) == set()
         assert before <= set(tmp_path.rglob("*"))
 
     def test_a_repository_around_the_scratch_folder_does_not_matter(self, tmp_path, environment):

@@ -16,8 +16,8 @@ from harness.core.grades import FixReport, FixResult, Grade, Graded
 from harness.edge import codec
 from harness.reporting import fix_report
 from tests.examples import HOSTILE
+from tests.golden.test_reports import golden
 from tests.reporting import examples
-from tests.reporting.test_golden import golden
 
 
 def hostile(fixes=1):
