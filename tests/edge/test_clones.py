@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from datetime import datetime, timezone
+from pathlib import Path
 
 import pytest
 
@@ -17,24 +18,32 @@ from harness.edge.process import Processes
 MOMENT = 1_735_689_600  # 2025-01-01
 
 
+class Repository:
+    """A real repository, written at a fixed time and without the user's settings."""
+
+    def __init__(self, clone: Path) -> None:
+        self.clone = clone
+        fixed = f"{MOMENT} +0000"
+        self._environment = {"GIT_AUTHOR_DATE": fixed, "GIT_COMMITTER_DATE": fixed, "HOME": str(clone.parent)}
+
+    def __call__(self, *words: str) -> str:
+        who = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        command = ["git", "-C", str(self.clone), *who, *words]
+        environment = {**os.environ, **self._environment}
+        return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()
+
+
 @pytest.fixture
 def run(tmp_path):
-    """Run git in one repository, at a fixed time and without the user's settings."""
+    """Two commits in a folder with a space in its name."""
     clone = tmp_path / "my clone"
     clone.mkdir()
-    fixed = {"GIT_AUTHOR_DATE": f"{MOMENT} +0000", "GIT_COMMITTER_DATE": f"{MOMENT} +0000", "HOME": str(tmp_path)}
-
-    def git(*words):
-        command = ["git", "-C", str(clone), "-c", "user.name=x", "-c", "user.email=x@example.org", *words]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, **fixed})
-        return done.stdout.strip()
-
+    git = Repository(clone)
     git("init", "-q", "-b", "main")
     for number in range(2):
         (clone / "file").write_text(str(number))
         git("add", "-A")
         git("commit", "-q", "-m", f"commit {number}")
-    git.clone = clone
     return git
 
 
@@ -68,8 +77,6 @@ class TestWhatIsFound:
         assert find("pr:7").version == run("rev-parse", "HEAD~1")
 
     def test_a_relative_path_is_relative_to_the_user(self, run, find, monkeypatch):
-        from pathlib import Path
-
         monkeypatch.chdir(run.clone.parent)
         assert find("commit:HEAD", Path(run.clone.name)).source == find("commit:HEAD").source
 

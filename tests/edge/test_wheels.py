@@ -24,8 +24,8 @@ class Server:
     """Serves bytes by path and counts the requests."""
 
     def __init__(self):
-        self.files = {}
-        self.requests = []
+        self.files: dict[str, bytes] = {}
+        self.requests: list[str] = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
