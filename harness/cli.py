@@ -67,12 +67,12 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="harness")
 def cli() -> None:
-    r"""Find the release in which a regression begins and ends, with proof.
+    """Find the release in which a regression begins and ends, with proof.
 
     \b
     Exit codes of bisect: 0 answered, 2 bad usage, 3 symptom in no release, 4 in every release,
     5 inconclusive, 6 environment, index or disk failed, 1 a fault of ours, 130 interrupted.
-    """
+    """  # noqa: D301 - click wants the character itself
 
 
 def main() -> None:

@@ -64,6 +64,11 @@ def answer(shop: Workshop, case: Case, targets: tuple[Symptom, ...], given: dict
     return report, folder
 
 
+def is_commit(wanted: str) -> bool:
+    """Whether the fix is a commit or pull request, which only a clone has."""
+    return wanted.startswith(("commit:", "pr:")) or re.fullmatch(r"[0-9a-f]{7,40}", wanted) is not None
+
+
 def _release(shop: Workshop, case: Case, given: dict[str, Any]) -> Release:
     """The release that is said to be fixed."""
     wanted = given["cure"]
@@ -71,11 +76,7 @@ def _release(shop: Workshop, case: Case, given: dict[str, Any]) -> Release:
         page = shop.index.page(NIGHTLIES.get(case.package, f"{case.package}-nightly"))
         options.echo_stale(page)
         return sort((r for r in page.releases if r.yanked is None), Order.VERSION)[-1]
-    if wanted.startswith(("commit:", "pr:")) or re.fullmatch(r"[0-9a-f]{7,40}", wanted):
-        if given["clone"] is None:
-            raise UsageError(
-                "a commit needs a clone", where="--fixed-in", hint="give --clone PATH of a git clone of the package"
-            )
+    if is_commit(wanted):
         return commit_of(given["clone"], wanted, case.package, shop.processes, shop.home)
     return single.find_release(shop, case.package, wanted, where="--fixed-in")
 

@@ -90,12 +90,12 @@ REPLAY_HOUR = time(6, tzinfo=timezone.utc)
 @click.option("--dry-run", is_flag=True, help="Print what would be published, publish nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the last night as JSON.")
 def command(case_names: tuple[str, ...], **given: Any) -> int:
-    r"""Look at the newest nightly and, as a control, at the newest stable release; all cases, or those named.
+    """Look at the newest nightly and, as a control, at the newest stable release; all cases, or those named.
 
     \b
     Exit codes: 0 as expected, 3 new regression, 4 unexpected recovery, 5 inconclusive
     (also: another night is going on, or the index is down or has no recent build).
-    """
+    """  # noqa: D301 - click wants the character itself
     check(given)
     state = output_folder(given["state"])
     if not given["report_only"]:

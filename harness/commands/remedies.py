@@ -48,13 +48,13 @@ MOST_REPLICAS = 64
 @click.option("--fresh", is_flag=True, help="Run everything anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def command(case_name: str, **given: Any) -> int:
-    r"""Measure every remedy and every claim that CASE lists.
+    """Measure every remedy and every claim that CASE lists.
 
     \b
     One row per remedy, one column per release and number of replicas: cured? right?
     Each claim is supported, refuted, or not testable here.
     Exit codes: 0 measured, 5 nothing could be told, 2 bad usage, 6 environment, index or disk failed.
-    """
+    """  # noqa: D301 - click wants the character itself
     case = case_files.read(case_name)
     counts = replica_counts(case, given["counts"])
     _check(case, counts)

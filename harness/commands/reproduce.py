@@ -26,11 +26,11 @@ from harness.wiring import Workshop, workshop
 @click.option("--release", "version", required=True, help="Release of the run whose trials are repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print the new observations as JSON.")
 def command(run: Path, version: str, *, as_json: bool) -> int:
-    r"""Rebuild the environment of one release of RUN from the recorded lock and repeat its trials.
+    """Rebuild the environment of one release of RUN from the recorded lock and repeat its trials.
 
     \b
     Exit codes: 0 the same numbers, 3 other numbers, 2 bad usage, 6 environment, index or disk failed.
-    """
+    """  # noqa: D301 - click wants the character itself
     header, entries = journal.read(options.run_folder(run))
     recorded = [e for e in entries if e.release == version and e.finished and e.finished.trial.repeat == 0]
     if not recorded or recorded[0].environment is None:

@@ -82,12 +82,12 @@ CONTROL_LIMIT = 6  # releases before the range that are tried to find a healthy 
 @click.option("--fresh", is_flag=True, help="Run everything anew.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
 def command(case_name: str, **given: Any) -> int:
-    r"""Verify a fix of CASE over a range of releases.
+    """Verify a fix of CASE over a range of releases.
 
     \b
     Exit codes: 0 proven, 3 does not cure, 4 cures the symptom but is not right, 5 inconclusive,
     7 breaks a healthy release, 2 bad usage, 6 environment, index or disk failed.
-    """  # fmt: skip
+    """  # noqa: D301 - click wants the character itself
     case = case_files.read(case_name)
     case = replace(case, **{name: given[name] for name in ("replicas", "repeats") if given[name] is not None})
     given["options"] = switches.parse(case, given["settings"])
@@ -118,6 +118,9 @@ def _fixes(given: dict[str, Any]) -> list[Fix]:
             "say what should be verified",
             hint="one of --fix NAME, --patch FILE, --sweep-mapping, or --fixed-in RELEASE alone",
         )
+    if given["cure"] and fixed_in.is_commit(given["cure"]) and given["clone"] is None:
+        hint = "give --clone PATH of a git clone of the package"
+        raise UsageError("a commit needs a clone", where="--fixed-in", hint=hint)
     if len({fix.name for fix in fixes}) != len(fixes):
         raise UsageError("two fixes have the same name", where="--fix", hint="rename one of the files")
     return fixes

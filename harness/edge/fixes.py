@@ -117,15 +117,8 @@ def patched_tree(fix: Fix, package_folder: Path, scratch: Path, processes: Proce
     """
     tree = scratch / "patched"
     shutil.copytree(package_folder, tree / package_folder.name, symlinks=True)
-    command = [
-        "git",
-        "apply",
-        "--verbose",
-        "-p1",
-        f"--include={package_folder.name}/*",
-        "--exclude=*_test.py",
-        str(fix.path),
-    ]
+    chosen = ["--exclude=*_test.py", f"--include={package_folder.name}/*"]  # the first that matches decides
+    command = ["git", "apply", "--verbose", "-p1", *chosen, str(fix.path)]
     environment = for_installer({"GIT_CEILING_DIRECTORIES": str(scratch)})
     ended = processes.run(
         command, log=scratch / "patch.log", env=environment, cwd=tree, deadline_seconds=_APPLY_SECONDS

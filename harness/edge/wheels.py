@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,13 +28,14 @@ def read_files(home: Home, package: str, version: str, wheel: WheelFile, names: 
         Untestable: the wheel is damaged, too large, or not what the index promised.
         SurroundingsError: the index does not answer.
     """
-    path = home.folder("wheels") / f"{package}-{version}-{(wheel.sha256 or 'unhashed')[:16]}.whl"
+    name = f"{package}-{version}-{(wheel.sha256 or 'unhashed')[:16]}.whl"
+    path = home.folder("wheels") / re.sub(r"[^A-Za-z0-9._+!-]", "_", name)  # the index may say anything
     if not path.exists():
         _fetch(wheel, path)
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: _member(archive, name) for name in names if name in archive.NameToInfo}
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError) as error:  # encrypted: Runtime
         path.unlink(missing_ok=True)
         raise Untestable(f"the wheel cannot be read: {error}", where=f"{package} {version}") from error
 

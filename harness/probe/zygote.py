@@ -48,8 +48,9 @@ def main(request_path: str) -> None:
     results.write(os.path.join(request["results"], "imported.json"), imported)  # noqa: PTH118
     if imported["error"]:
         return
-    for trial in request["trials"]:
-        _watch(request, trial, imported)
+    ended = [_watch(request, trial, imported) for trial in request["trials"]]
+    for path, result in ended:  # again: a case may have written over the results of the trials before it
+        results.write(path, result)
 
 
 def import_all(names: list[str]) -> dict[str, Any]:
@@ -74,15 +75,26 @@ def describe(error: BaseException) -> tuple[str, str, str]:
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     try:
-        message = str(error)
+        message = _cause_first(str(error))
         frames = "".join(traceback.format_exception(kind, error, error.__traceback__)[-6:])
     except Exception as broken:  # an exception whose text cannot be had
         message, frames = f"(its message cannot be shown: {type(broken).__name__})", ""
     return name[:MESSAGE_LIMIT], message[:MESSAGE_LIMIT], frames[-2 * MESSAGE_LIMIT :]
 
 
-def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> None:
-    """Fork one trial, keep the tail of its output, kill its whole group at the deadline."""
+def _cause_first(message: str) -> str:
+    """Put the cause of a graph's failure into the first line; TensorFlow prints pages of places before it."""
+    if not message.startswith("Graph execution error"):
+        return message
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    places = [n for n, line in enumerate(lines) if line.startswith('File "')]
+    rest = lines[places[-1] + 1 :] if places else lines[1:]
+    root = next((line for line in rest if line.startswith("(0)")), rest[0] if rest else "")
+    return f"Graph execution error: {root.removeprefix('(0)').strip()}\n{message}" if root else message
+
+
+def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Fork one trial, keep the tail of its output, kill its whole group at the deadline; return what it wrote where."""
     path = os.path.join(request["results"], trial["id"] + ".json")  # noqa: PTH118
     stage_file = path + ".stage"
     own_path = f"{path}.{os.urandom(8).hex()}"  # a name that no case can know: only the probe says how a trial ended
@@ -105,6 +117,7 @@ def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, A
     result.setdefault("versions", imported["versions"])
     result.setdefault("durations", {})["total"] = time.monotonic() - started
     results.write(path, result)
+    return path, result
 
 
 def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> tuple[int, str, dict[str, Any] | None]:

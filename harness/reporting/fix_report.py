@@ -84,7 +84,7 @@ def table(result: FixResult, replicas: int) -> Table:
 def sweep_table(report: FixReport) -> Table:
     """One row per change, one column per release: which symptoms are there with the change."""
     made = Table(title="symptoms with one key of the mapping changed", title_justify="left")
-    releases = [one.version for one in report.fixes[0].releases]
+    releases = [escape(clean(one.version)) for one in report.fixes[0].releases]
     for name in ("change", *releases):
         made.add_column(name, overflow="fold")
     made.add_row("(unchanged)", *(escape(cell(one.by_symptom, 0)) for one in report.fixes[0].releases))
@@ -98,6 +98,7 @@ def _changed(one: Graded) -> str:
 
 
 def cell(by_symptom: Mapping[str, tuple[str, str]], side: int) -> str:
-    """Symptoms on one side (0: without, 1: with the fix)."""
+    """Symptoms on one side (0: without, 1: with the fix); healthy is only what was decided in everything."""
     bad = [name for name, outcomes in by_symptom.items() if outcomes[side] == "bad"]
-    return ", ".join(bad) or "healthy"
+    decided = bool(by_symptom) and all(outcomes[side] == "good" for outcomes in by_symptom.values())
+    return ", ".join(bad) or ("healthy" if decided else "cannot be told")

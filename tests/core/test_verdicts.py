@@ -357,6 +357,16 @@ class TestWrongWeights:
         told = reason(Symptom.WRONG_WEIGHTS, MODEL, observation(weights=weights(initial_digest="other")))
         assert told == "the two trials did not start from the same weights"
 
+    @pytest.mark.parametrize("digest", ["", "same"])
+    def test_an_unknown_start_is_no_other_start(self, digest):
+        """A model without an input shape is built before training under a strategy, and in its first step without."""
+        seen, reference = (
+            observation(weights=weights(initial_digest=digest)),
+            observation(weights=weights(initial_digest="")),
+        )
+        found = outcomes(MODEL, seen, reference)
+        assert (found[Symptom.WRONG_METRIC], found[Symptom.WRONG_WEIGHTS]) == (GOOD, GOOD)
+
     def test_nor_can_their_metrics(self):
         seen = observation({"loss": 9.0}, weights=weights(initial_digest="other"))
         assert outcomes(MODEL, seen)[Symptom.WRONG_METRIC] is SKIP
