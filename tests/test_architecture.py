@@ -268,13 +268,6 @@ def test_help_loads_nothing_that_it_does_not_need(asked):
     assert not (heavy | FRAMEWORKS) & set(found["modules"])
 
 
-MIRRORED_ELSEWHERE = {  # module -> where its tests stand, when that is not the mirror of its place
-    "harness.__main__": "tests/test_architecture.py",
-    "harness.environment_noxfile": "tests/edge/test_environments.py",
-    "harness.seams": "tests/fakes.py",
-}
-
-
 def mirror(module: Module) -> Path:
     *folders, name = module.name.split(".")[1:]
     return ROOT.joinpath("tests", *folders, f"test_{name}.py")
