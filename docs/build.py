@@ -14,7 +14,8 @@ DOCS = Path(__file__).parent
 
 def commands_text() -> str:
     """The help of every command, 100 columns wide."""
-    group = click.Context(cli, info_name="harness", max_content_width=100, terminal_width=100)
+    names = cli.context_settings["help_option_names"]
+    group = click.Context(cli, info_name="harness", max_content_width=100, terminal_width=100, help_option_names=names)
     parts = ["# Commands\n", "Written by `nox -s docs` from the commands' own help.\n"]
     for name in sorted(COMMANDS):
         command = cli.get_command(group, name)

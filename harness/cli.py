@@ -19,6 +19,7 @@ COMMANDS = {
     "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
     "bisect": "Find in which release each symptom begins and ends.",
     "diagnose": "Find the first place where a case goes wrong.",
+    "export": "Write a case as one self-contained script for an upstream issue.",
     "history": "Show what the nights said of one case.",
     "nightly": "Look at the newest nightly, and report what changed.",
     "releases": "List the timeline as the harness sees it.",

@@ -7,7 +7,9 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
-from harness.reporting import fix_report, remedies_report
+from harness.core.observations import Variant
+from harness.edge import case_files
+from harness.reporting import export, fix_report, remedies_report
 from harness.reporting.files import RENDERERS
 from tests.reporting import examples
 
@@ -55,3 +57,13 @@ def test_a_report_on_a_sweep_of_fixes(snapshot):
 
 def test_a_report_on_remedies_and_claims(snapshot):
     assert remedies_report.markdown(examples.remedies_report()) == golden(snapshot, "md")
+
+
+def test_a_case_as_a_script_for_upstream(snapshot):
+    asked = export.Export(
+        case=case_files.read("identity"),
+        release="3.9.2",
+        pins=("keras==3.9.2", "numpy==2.0.2", "tensorflow==2.18.1"),
+        variant=Variant(replicas=2, strategy="mirrored"),
+    )
+    assert export.script(asked) == golden(snapshot, "py")
