@@ -35,6 +35,10 @@ SCAN = 32
 """So many evenly spread releases, all of them broken, make a long timeline untestable when none is filled."""
 
 
+HIDDEN = "hidden by "
+"""How the reason of a verdict begins when another symptom hides this one."""
+
+
 class Why(str, Enum):
     """Why a release is tried."""
 
@@ -191,7 +195,27 @@ class _Search:
                 known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
                 yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
             else:
-                yield from ((edge.before, edge.after) for edge in believe(self.board, symptom).edges)
+                for edge in believe(self.board, symptom).edges:
+                    yield from self._outside_of_hidden(edge)
+
+    def _outside_of_hidden(self, edge: Edge) -> Iterator[tuple[int, int]]:
+        """Parts of an edge's gap that can bring its sides closer.
+
+        Between two releases in which another symptom hides this one, nothing is to be learnt of it; a hundred
+        nightlies in a row can be hidden so. The ends of the hidden stretch are looked for instead.
+
+            good . . . hidden . . . . . . hidden . . . bad
+                 split                          split
+        """
+        tested = [i for i in range(edge.before + 1, edge.after) if self.board[i].runs]
+        for low, high in pairwise([edge.before, *tested, edge.after]):
+            if not (self._hidden(low, edge.symptom) and self._hidden(high, edge.symptom)):
+                yield low, high
+
+    def _hidden(self, index: int, symptom: Symptom) -> bool:
+        row = self.board[index]
+        verdict = row.verdict(symptom) if row.runs and not row.tally(symptom).runs else None
+        return verdict is not None and verdict.reason.startswith(HIDDEN)
 
     def _fills(self) -> Iterator[tuple[int, Why]]:
         """The middle of each stretch that nobody has looked into, the largest first."""

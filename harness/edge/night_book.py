@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,8 +56,7 @@ class FileNightBook:
 
     def _append(self, line: Line) -> None:
         with disk_errors(self._path, "choose another --state"), self._path.open("ab") as file:
-            if file.tell() and not _ends_whole(self._path):
-                file.write(b"\n")  # what a killed night left of a line is read as damaged and dropped
+            file.truncate(_whole_bytes(self._path))
             file.write(codec.dumps(Line, line).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
@@ -79,7 +77,7 @@ def read(folder: Path) -> list[Line]:
     lines = content.split(b"\n")
     read_lines = []
     for number, text in enumerate(lines):
-        if number == len(lines) - 1 or not _is_json(text):
+        if number == len(lines) - 1 or not text.strip():  # the newline is written last: what follows it is torn
             continue
         try:
             read_lines.append(codec.loads(Line, text))
@@ -90,15 +88,6 @@ def read(folder: Path) -> list[Line]:
                 hint="restore it from the last artifact, or remove that line: that night then counts as killed",
             ) from error
     return read_lines
-
-
-def _is_json(text: bytes) -> bool:
-    """Whether a line is whole: what a kill tore off is no JSON."""
-    try:
-        json.loads(text)
-    except ValueError:
-        return False
-    return True
 
 
 def whole(lines: Sequence[Line]) -> tuple[NightRecord, ...]:
@@ -125,7 +114,6 @@ def only_one(folder: Path) -> FileLock:
     return lock
 
 
-def _ends_whole(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
+def _whole_bytes(path: Path) -> int:
+    """Where the last whole line ends; a killed night may have left a part of one behind it."""
+    return path.read_bytes().rfind(b"\n") + 1

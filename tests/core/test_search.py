@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from harness.core.belief import edges
 from harness.core.board import Row
+from harness.core.cases import Symptom
 from harness.core.search import MOST_RUNS, Policy, Why, next_probes
-from harness.core.verdicts import GOOD
+from harness.core.verdicts import GOOD, Outcome, Verdict
 from tests.histories.simulate import (
     NAN,
     RAISES,
@@ -269,3 +270,28 @@ def test_pure() -> None:
     """The same board gives the same probes."""
     board = board_of("g..n..g.x..n")
     assert next_probes(board, Policy(), wanted=4) == next_probes(list(board), Policy(), wanted=4)
+
+
+def test_a_long_hidden_stretch_is_not_searched_for_what_it_hides():
+    """110 nightlies that show NaN say nothing of a wrong metric: only the two ends of the stretch are looked for."""
+    hidden = {
+        Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.BAD, reason="loss is nan"),
+        Symptom.WRONG_METRIC: Verdict(outcome=Outcome.SKIP, reason="hidden by nonfinite-metric: loss is nan"),
+    }
+    wrong = {
+        Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.GOOD),
+        Symptom.WRONG_METRIC: Verdict(outcome=Outcome.BAD, reason="loss is 0.04"),
+    }
+    right = {
+        Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.GOOD),
+        Symptom.WRONG_METRIC: Verdict(outcome=Outcome.GOOD),
+    }
+    history = [wrong] * 20 + [hidden] * 110 + [right] * 2
+    board = [Row() for _ in history]
+    policy = Policy(max_gap=None)
+    while probes := next_probes(board, policy):
+        for probe in probes:
+            board[probe.index] = Row(runs=(*board[probe.index].runs, history[probe.index]))
+    tried = [index for index, row in enumerate(board) if row.runs]
+    assert len(tried) < 24
+    assert {19, 20, 129, 130} <= set(tried)
