@@ -39,7 +39,7 @@ import sys
 
 import tensorflow as tf
 
-FIT = {"batch_size": 32, "epochs": 1, "shuffle": False}
+FIT = {'batch_size': 32, 'epochs': 1, 'shuffle': False}
 METRIC_TOLERANCE, WEIGHT_TOLERANCE = 0.0001, 0.0001  # relative; None: not compared
 
 
