@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from harness.core.cases import Case, Level, Symptom
@@ -87,9 +87,14 @@ def _long_enough(
     steps, wanted = _steps(observation), _steps(reference) if reference is not None else 0
     if not 0 < steps < wanted:
         return verdicts
-    short = _skip(f"trained {steps} of the {wanted} steps of the reference on one replica")
-    values = {s: short if v == GOOD else v for s, v in verdicts.items() if s not in _ENDS}
-    return {**verdicts, **values}
+    told = f"trained {steps} of the {wanted} steps of the reference on one replica"
+    found = dict(verdicts)
+    for symptom, verdict in verdicts.items():
+        if symptom not in _ENDS and verdict == GOOD:
+            found[symptom] = _skip(told)
+        elif symptom in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS) and verdict.outcome is Outcome.BAD:
+            found[symptom] = replace(verdict, reason=f"{verdict.reason}; {told}")
+    return found
 
 
 def _steps(observation: Observation) -> int:

@@ -250,7 +250,9 @@ def _patched_import(case: Case, results: Path, tree: Path, log: str) -> Observat
         raise Untestable(f"the probe could not import the patched copy: {_last_line(log)}") from error
     if imported.error:
         told = f"the patched copy cannot be imported: {imported.error}"
-        return Observation(ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, message=told))
+        return Observation(
+            ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, exception="ImportError", message=told)
+        )
     seen = imported.files.get(case.import_name, "")
     if not Path(seen).is_relative_to(tree):
         hint = "this is a fault of the harness: please report it with the patch"

@@ -134,8 +134,8 @@ def _bad_variables(net: Any, logs: dict[str, Any]) -> Iterator[dict[str, Any]]:
             if wrong:
                 yield {**variables.facts_of(role, variable), "replica": wrong[0], "replicas": len(held)}
                 break
-    for name, value in logs.items():
-        if not np.isfinite(float(value)):
+    for name, value in model.numbers(logs).items():
+        if not np.isfinite(value):
             yield {"role": "log", "path": name, "replica": 0, "replicas": 1}
             break
 

@@ -232,6 +232,12 @@ class TestHowMuchWasSeen:
         assert found[Symptom.NONFINITE_METRIC].reason == "trained 10 of the 256 steps of the reference on one replica"
         assert {found[s].outcome for s in ENDS} == {GOOD}
 
+    def test_a_wrong_value_is_told_with_the_steps_that_are_missing(self):
+        """They may be all that is wrong: a generator that ran dry, a callback that stopped."""
+        seen, reference = observation({"loss": 1.0}, steps={"loss": (1.0,)}), observation(steps={"loss": (0.1,) * 2})
+        told = reason(Symptom.WRONG_METRIC, MODEL, seen, reference)
+        assert told.endswith("; trained 1 of the 2 steps of the reference on one replica")
+
     def test_what_it_shows_until_then_counts(self):
         seen = observation({"loss": math.nan}, steps={"loss": (math.nan,)})
         found = outcomes(MODEL, seen, observation(steps={"loss": (0.1, 0.1)}))
