@@ -14,7 +14,7 @@ from harness import measuring
 from harness.commands import options, single
 from harness.commands.progress import listener
 from harness.commands.verify_fix import open_run
-from harness.core.cases import Case
+from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
 from harness.core.findings import Question, RunHeader
 from harness.core.observations import CONTRACT
@@ -68,9 +68,11 @@ def command(case_name: str, **given: Any) -> int:
 
 
 def replica_counts(case: Case, text: str | None) -> tuple[int, ...]:
-    """Read ``--replicas 1,2``; raises `UsageError`."""
+    """Read ``--replicas 1,2``; raises `UsageError`. A script decides on its replicas itself."""
+    if case.level is Level.SCRIPT and text is not None:
+        raise UsageError("a script runs on the replicas that it chooses", where="--replicas", hint="leave it out")
     if text is None:
-        return tuple(dict.fromkeys((1, case.replicas)))
+        return (case.replicas,) if case.level is Level.SCRIPT else tuple(dict.fromkeys((1, case.replicas)))
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and 1 <= int(word) <= MOST_REPLICAS for word in words):
         raise UsageError(f"{text!r} is no list of replicas", where="--replicas", hint="write it as 1,2")
@@ -167,7 +169,7 @@ def _header(survey: Survey, companions: Companions, given: dict[str, Any], index
 def _reproduce(survey: Survey, given: dict[str, Any]) -> str:
     words = ["harness", "remedies", case_files.callable_as(survey.case)]
     words += [word for release in survey.releases for word in ("--release", release.version)]
-    words += ["--replicas", ",".join(map(str, survey.counts))]
+    words += ["--replicas", given["counts"]] if given["counts"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += ["--companions", given["mode"]] if given["mode"] != "fixed" else []
     words += ["--python", given["python"]] if given["python"] else []

@@ -19,7 +19,7 @@ STYLES = {Answer.SUPPORTED: "green", Answer.REFUTED: "bold red", Answer.NOT_TEST
 CELL_STYLES = {Told.YES: "green", Told.NO: "bold red", Told.OPEN: "yellow", Told.MOOT: "dim"}
 REFERENCE_NOTE = (
     "Right means: every value equals the reference. On several replicas that is the same settings on one replica; "
-    "on one replica it is the same case without its fault."
+    "on one replica it is the same case without its fault. A script judges itself."
 )
 
 

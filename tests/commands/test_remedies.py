@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.commands.remedies import exit_code, replica_counts
+from harness.core.cases import Level
 from harness.core.errors import UsageError
 from tests.examples import case
 from tests.offline import Offline, harness
@@ -33,6 +34,12 @@ def data(): ...
 )
 def test_replicas_are_one_and_the_case_s_own_or_those_given(text, replicas, counts):
     assert replica_counts(case(replicas=replicas), text) == counts
+
+
+def test_a_script_decides_on_its_replicas_itself():
+    assert replica_counts(case(level=Level.SCRIPT, replicas=2), None) == (2,)
+    with pytest.raises(UsageError, match="a script runs on the replicas that it chooses"):
+        replica_counts(case(level=Level.SCRIPT), "1,2")
 
 
 @pytest.mark.parametrize("text", ["", "0", "1,,2", "two", "65", "-1"])

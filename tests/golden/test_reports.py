@@ -66,4 +66,4 @@ def test_a_case_as_a_script_for_upstream(snapshot):
         pins=("keras==3.9.2", "numpy==2.0.2", "tensorflow==2.18.1"),
         variant=Variant(replicas=2, strategy="mirrored"),
     )
-    assert export.script(asked) == golden(snapshot, "py")
+    assert export.script(asked) == golden(snapshot, "txt")
