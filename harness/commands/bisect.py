@@ -92,8 +92,7 @@ def command(case_name: str, **given: Any) -> int:
     """  # fmt: skip
     given["channels"] = channels.parse(given["channel"], given["package"])
     case = _case(case_name, given)
-    given["options"] = switches.parse(case, given["settings"])
-    given["memory"] = options.size(given["memory"])
+    given = completed(case, given)
     check_output(given["resumed"] or given["output"] or Path("reports"))
     with workshop() as shop:
         finding, folder = answer(shop, case, given)
@@ -104,6 +103,12 @@ def command(case_name: str, **given: Any) -> int:
     else:
         terminal_report.show(finding, folder, options.console())
     return int(EXIT_CODES[finding.conclusion.answer])
+
+
+def completed(case: Case, given: dict[str, Any]) -> dict[str, Any]:
+    """The options with what follows from them and the case."""
+    settled = switches.parse(case, given["settings"])
+    return {**given, "options": settled, "memory": options.size(given["memory"])}
 
 
 def answer(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[Finding, Path]:

@@ -150,8 +150,9 @@ class SearchNarrower:
     def narrow(self, case: Case, symptom: Symptom, timeline: Timeline, *, turns_bad: bool) -> Narrowed:
         """Search the timeline and return its last change of this kind."""
         own = channels.as_package(case, timeline.releases[0].package)
-        place = _unused(self._folder / f"bisect-{case.name}-{symptom.value}")
+        place = options.unused(self._folder / f"bisect-{case.name}-{symptom.value}")
         asked = searching(
+            own,
             self._given,
             first=timeline.versions[0],
             last=timeline.versions[-1],
@@ -207,24 +208,9 @@ class BenchFixWatch:
         return replace(known, answer=ANSWERS.get(graded.grade, "cannot be told"), reason=graded.reason)
 
 
-def searching(given: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
-    """The options of ``harness bisect`` for a search that another command starts."""
-    return {
-        **dict.fromkeys(("package", "replicas", "strategy", "repeats", "max_trials", "memory", "resumed")),
-        "max_gap": None,
-        "confidence": 0.99,
-        "order": "version",
-        "fresh": False,
-        "jobs": given["jobs"],
-        "pins": given["pins"],
-        "mode": given["mode"],
-        "python": given["python"],
-        **changes,
-    }
-
-
-def _unused(folder: Path) -> Path:
-    number, chosen = 2, folder
-    while chosen.exists():
-        chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
-    return chosen
+def searching(case: Case, given: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
+    """The options of ``harness bisect`` for a search that another command starts; unsaid ones have their defaults."""
+    with bisect.command.make_context("bisect", [case.path]) as context:
+        defaults = {name: value for name, value in context.params.items() if name != "case_name"}
+    taken_over = {name: given[name] for name in ("jobs", "pins", "mode", "python")}
+    return bisect.completed(case, {**defaults, **taken_over, **changes})

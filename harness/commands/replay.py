@@ -76,6 +76,7 @@ def search_all(
         own = channels.as_package(case, timeline.releases[0].package)
         place = folder / f"search-{case.name}"
         asked = searching(
+            own,
             given,
             first=timeline.versions[0],
             last=timeline.versions[-1],
