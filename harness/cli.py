@@ -93,6 +93,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return int(ExitCode.USAGE)
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else int(ExitCode.OUR_FAULT)
     except (KeyboardInterrupt, click.Abort):
         click.echo("harness: interrupted", err=True)
         return int(ExitCode.INTERRUPTED)

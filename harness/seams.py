@@ -23,7 +23,7 @@ class Environment:
         executable: Its interpreter.
         python: Version of the interpreter.
         lock: The resolved requirements with hashes, one per line, that it does not share with the whole run.
-        seconds: What preparing it cost, by phase (``resolve``, ``build``, ``seal``).
+        seconds: What preparing it cost, by phase (``resolve``, ``build``).
         reused: Whether it was there already.
     """
 
@@ -103,7 +103,14 @@ class Journal(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something a user wants to see while it happens."""
+    """Something a user wants to see while it happens.
+
+    Attributes:
+        kind: ``build`` or ``run`` when that begins, ``note`` for what delays it, else the outcome.
+        release: Version.
+        detail: One line.
+        left: Releases that are not tried yet.
+    """
 
     kind: str
     release: str

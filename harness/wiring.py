@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import platform
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
+
+import click
 
 import harness
 from harness.core.cases import Case
@@ -20,9 +20,19 @@ from harness.edge.fixes import Fix
 from harness.edge.home import Home
 from harness.edge.index import PackageIndex
 from harness.edge.interpreters import Interpreters
-from harness.edge.process import Processes
+from harness.edge.process import Processes, ended_by_signal
 from harness.edge.resolver import Resolver, pin_of, uv_program
 from harness.edge.trials import ProbeTrials
+from harness.seams import Event, Listener
+
+
+class _Notes:
+    """Prints what delays a command that shows no progress."""
+
+    def notify(self, event: Event) -> None:
+        """Print a note."""
+        if event.kind == "note":
+            click.echo(f"harness: {event.release}: {event.detail}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +57,9 @@ class Workshop:
         )
         return self.planner.plan(timeline, asked, mode, python)
 
-    def environments(self, companions: Companions) -> NoxEnvironments:
-        """Build environments for these companions."""
-        return NoxEnvironments(self.processes, self.home, self.planner, companions)
+    def environments(self, companions: Companions, listener: Listener | None = None) -> NoxEnvironments:
+        """Build environments for these companions; without a listener, notes go to stderr."""
+        return NoxEnvironments(self.processes, self.home, self.planner, companions, listener or _Notes())
 
     def trials(
         self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Mapping[str, Fix] | None = None
@@ -72,28 +82,11 @@ def workshop(*, refresh: bool = False) -> Iterator[Workshop]:
         interpreters=interpreters,
         planner=Planner(Resolver(processes, home, uv), interpreters, home),
     )
-    with _ended_by_signal(processes):
+    with ended_by_signal(processes):
         try:
             yield made
         finally:
             processes.end_all()
-
-
-@contextmanager
-def _ended_by_signal(processes: Processes) -> Iterator[None]:
-    """On Ctrl-C end the children first: the threads that wait for them can then return."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        processes.end_all()
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def setting(companions: Companions) -> Setting:

@@ -25,7 +25,7 @@ from harness.core.timelines import is_nightly
 from harness.edge import case_files, keeping
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
-from harness.edge.journal import FileJournal, exclusive
+from harness.edge.journal import FileJournal
 from harness.reporting import files as report_files
 from harness.reporting import terminal_report
 from harness.wiring import Workshop, setting, workshop
@@ -115,7 +115,7 @@ def answer(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[Finding, 
     """Search one timeline to its end and write the reports; returns the finding and the run's folder."""
     header, companions = prepare(shop, case, given)
     folder, journal = _open(header, given)
-    with exclusive(folder):
+    with journal:
         _search(shop, header, companions, folder, journal, given)
         finding = ledger.compose(header, journal.entries())
         report_files.write_all(finding, folder)
@@ -236,7 +236,7 @@ def _search(
     resume = f"{header.reproduce} --resume {shlex.quote(str(folder))}"
     try:
         with listener(len(header.timeline.releases), given["jobs"]) as shown:
-            bisection.bisect(inquiry, shop.environments(companions), trials, journal, shown)
+            bisection.bisect(inquiry, shop.environments(companions, shown), trials, journal, shown)
     except KeyboardInterrupt:
         click.echo(
             f"\nharness: interrupted; {len(journal.entries())} finished trials are kept. Resume with:\n  {resume}",

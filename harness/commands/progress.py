@@ -33,7 +33,10 @@ class _Shown:
     def notify(self, event: Event) -> None:
         """Show one event."""
         with self._guard:
-            if event.kind in _VERBS:
+            if event.kind == "note":
+                text = f"  {event.release:<10} {clean(event.detail, 200)}"
+                self._progress.console.print(escape(text), highlight=False, soft_wrap=True)
+            elif event.kind in _VERBS:
                 self._going[event.release] = _VERBS[event.kind]
                 self._began.setdefault(event.release, time.monotonic())
             else:

@@ -23,7 +23,7 @@ from harness.core.remedies import RemedyReport, Told
 from harness.core.search import Policy
 from harness.edge import case_files
 from harness.edge.companions import Companions, Mode
-from harness.edge.journal import FileJournal, exclusive
+from harness.edge.journal import FileJournal
 from harness.measuring import Survey
 from harness.reporting import remedies_report
 from harness.wiring import Workshop, setting, workshop
@@ -113,7 +113,7 @@ def _answer(shop: Workshop, case: Case, counts: tuple[int, ...], given: dict[str
     companions = _companions(shop, survey, given)
     header = _header(survey, companions, given, spent)
     folder, journal = open_run(header, given, "remedies")
-    with exclusive(folder):
+    with journal:
         _measure(shop, survey, companions, journal, given, folder)
         report = measuring.compose(header, survey, journal.entries())
         remedies_report.write_all(report, folder)
@@ -187,7 +187,7 @@ def _measure(
     try:
         with listener(len(survey.releases) + len(survey.claimed), given["jobs"]) as shown:
             trials = shop.trials(fresh=given["fresh"])
-            measuring.measure(survey, shop.environments(companions), trials, journal, shown)
+            measuring.measure(survey, shop.environments(companions, shown), trials, journal, shown)
     except KeyboardInterrupt:
         click.echo(
             f"\nharness: interrupted; resume with the same command and --resume {shlex.quote(str(folder))}", err=True

@@ -28,7 +28,7 @@ from harness.edge import case_files
 from harness.edge.companions import Companions, Mode
 from harness.edge.fixes import Fix, find, mapping_sweep, patch
 from harness.edge.home import check_output, output_folder
-from harness.edge.journal import FileJournal, exclusive
+from harness.edge.journal import FileJournal
 from harness.reporting import fix_report
 from harness.verification import Verification
 from harness.wiring import Workshop, setting, workshop
@@ -147,7 +147,7 @@ def _answer(
         targets=targets,
         jobs=given["jobs"],
     )
-    with exclusive(folder):
+    with journal:
         control = _search(shop, asked, page.releases, companions, fixes, journal, given, folder)
         report = compose(header, asked, journal, control)
         fix_report.write_all(report, folder)
@@ -166,9 +166,9 @@ def _search(
 ) -> Release | None:
     """Verify the range, then look before it for a healthy release when it holds none; returns that control."""
     trials = shop.trials(fresh=given["fresh"], fixes={fix.name: fix for fix in fixes})
-    environments = shop.environments(companions)
     try:
         with listener(len(asked.releases), given["jobs"]) as shown:
+            environments = shop.environments(companions, shown)
             verification.verify(asked, environments, trials, journal, shown)
             for earlier in _before(published, asked.releases) if _all_show(asked, journal) else []:
                 one = replace(asked, releases=(earlier,))

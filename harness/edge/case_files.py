@@ -48,7 +48,7 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
         UsageError: unknown case, no metadata, or bad metadata.
     """
     path = _locate(name_or_path)
-    text = _text(path)
+    text = text_of(path)
     block = metadata_text(text, where=str(path))
     if block is None and package is None:
         raise UsageError(
@@ -98,7 +98,8 @@ def _locate(name_or_path: str) -> Path:
     )
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Read a case; raises `UsageError` when it cannot be one."""
     try:
         if path.stat().st_size > LARGEST_CASE:
             raise UsageError(
@@ -114,7 +115,7 @@ def _text(path: Path) -> str:
 def _toml(block: str, path: Path) -> dict[str, Any]:
     try:
         table: dict[str, Any] = tomllib.loads(block)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError(
             f"the metadata is not TOML: {error}", where=str(path), hint="correct the '# /// script' block at the top"
         ) from error
@@ -124,7 +125,7 @@ def _toml(block: str, path: Path) -> dict[str, Any]:
 def _defines_model(text: str, path: Path) -> bool:
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # the last two: nested too deeply
         raise UsageError(f"the case is not Python: {error}", where=str(path), hint="run it alone first") from error
     names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     return {"model", "data"} <= names

@@ -50,7 +50,7 @@ def _show(clone: Path, ref: str, processes: Processes, home: Home) -> str | None
         ended = processes.run(
             ["git", "-C", str(clone.absolute()), "show", "-s", "--format=%H %ct", f"{ref}^{{commit}}"],
             log=scratch / "log",
-            env=for_installer({}),
+            env=for_installer(),
             cwd=scratch,
             deadline_seconds=_GIT_SECONDS,
         )

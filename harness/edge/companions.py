@@ -6,17 +6,18 @@ import hashlib
 import platform
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from harness.core.cases import FRAMEWORK, import_name
-from harness.core.errors import UsageError
+from harness.core.errors import SurroundingsError, UsageError
 from harness.core.releases import Release, Timeline
 from harness.core.timelines import NIGHTLIES
 from harness.edge import codec
@@ -149,6 +150,13 @@ def _recent(file: Path) -> Companions | None:
     return plan if Path(plan.interpreter.path).exists() else None
 
 
+def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
+    """Whether uv says that a release which the index lists does not exist; a limit of time may hide it rightly."""
+    gone = f"{release.package} was not found in the package registry"
+    missing = f"there is no version of {release.package}=={release.version}"
+    return release.source is None and (gone in explanation or (missing in explanation and not limited))
+
+
 class Planner:
     """Chooses interpreter and companions for a timeline."""
 
@@ -183,20 +191,47 @@ class Planner:
             for minor in FETCHABLE:
                 known = {interpreter.minor for interpreter, _ in tried}
                 if minor not in known and (fetched := self._interpreters.fetch(minor)):
-                    return self._plan_on(fetched, timeline, wanted, mode)
+                    try:
+                        return self._plan_on(fetched, timeline, wanted, mode)
+                    except Unsatisfiable as failure:
+                        tried.append((fetched, failure))
         raise self._nothing_fits(timeline, wanted, tried)
 
-    def lock_for(self, companions: Companions, release: Release) -> tuple[str, ...]:
-        """Resolve one release with its companions; raises `Unsatisfiable`."""
+    def lock_for(
+        self, companions: Companions, release: Release, tell: Callable[[str], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Resolve one release with its companions; raises `Unsatisfiable`. `tell` hears of attempts that failed."""
         as_of = companions.mode is Mode.AS_OF and release.released is not None
         limit = (release.released + timedelta(days=1)).isoformat() if as_of and release.released else None
-        return self._resolver.lock(
-            [release.requirement, *companions.wanted.requirements],
-            python=companions.interpreter.path,
+        return self._resolve(
+            release,
+            companions.wanted,
+            companions.interpreter,
             constraints=[pin_of(line) for line in companions.lock],
-            overrides=companions.wanted.overrides,
             exclude_newer=limit,
             prefer_offline=companions.mode is Mode.FIXED,
+            tell=tell,
+        )
+
+    def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
+        """Resolve; when uv does not find what the index lists, its cached page is old, or the index lies."""
+        for refresh in ((), (release.package,)):
+            try:
+                return self._resolver.lock(
+                    [release.requirement, *wanted.requirements],
+                    python=interpreter.path,
+                    overrides=wanted.overrides,
+                    refresh=refresh,
+                    **settings,
+                )
+            except Unsatisfiable as failure:
+                if not _denies(failure.what, release, limited=settings.get("exclude_newer") is not None):
+                    raise
+                denied = failure.what
+        raise SurroundingsError(
+            f"the index listed {release.package} {release.version} and now denies that it exists",
+            where=denied[:600],
+            hint="check the index address and its credentials, then run the same command again",
         )
 
     def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
@@ -234,12 +269,8 @@ class Planner:
     def _lock(
         self, interpreter: Interpreter, wanted: Wanted, release: Release, constraints: Sequence[str]
     ) -> tuple[str, ...]:
-        return self._resolver.lock(
-            [release.requirement, *wanted.requirements],
-            python=interpreter.path,
-            constraints=[c for c in constraints if name_of(c) != canonicalize_name(wanted.package)],
-            overrides=wanted.overrides,
-        )
+        kept = [c for c in constraints if name_of(c) != canonicalize_name(wanted.package)]
+        return self._resolve(release, wanted, interpreter, constraints=kept)
 
     def _nothing_fits(
         self, timeline: Timeline, wanted: Wanted, tried: Sequence[tuple[Interpreter, Unsatisfiable]]

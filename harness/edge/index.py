@@ -8,24 +8,30 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import requests
 import tenacity
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, NoSuchProjectError, PyPISimple
+from pypi_simple.errors import UnsupportedRepoVersionError
 
+import harness
 from harness.core.errors import SurroundingsError, UsageError
 from harness.core.releases import Channel, Release
 from harness.core.timelines import is_nightly
 from harness.edge import codec
+from harness.edge.deadline import within
 from harness.edge.home import Home
 
 ADDRESS_VARIABLES = ("HARNESS_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
 FRESH_SECONDS = 3600  # a release that came out within the last hour may be missed; --refresh asks again
 TIMEOUT_SECONDS = (10.0, 30.0)  # to connect, and between two bytes
+PAGE_SECONDS = 60.0  # for a whole page; that of keras-nightly, with 1,800 releases, takes under 2
+LARGEST_PAGE = 100_000_000  # bytes; the largest pages of the public index have 20 million
 ATTEMPTS = 3
 
 
@@ -37,9 +43,22 @@ def index_address() -> str:
     return PYPI_SIMPLE_ENDPOINT
 
 
+def without_password(address: str) -> str:
+    """An address as it may be kept: without user and password."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def with_password(address: str) -> str:
+    """An address below the index as it must be asked for: with the index's user and password."""
+    own, asked = urlsplit(index_address()), urlsplit(address)
+    same = (own.scheme, own.netloc.rpartition("@")[2]) == (asked.scheme, asked.netloc)
+    return urlunsplit(asked._replace(netloc=own.netloc)) if same else address
+
+
 @dataclass(frozen=True, kw_only=True)
 class WheelFile:
-    """The pure-Python wheel of one release, as the index offers it."""
+    """The pure-Python wheel of one release, as the index offers it; no password in the address."""
 
     url: str
     sha256: str | None
@@ -66,8 +85,8 @@ class IndexPage:
 
     @property
     def age_seconds(self) -> float:
-        """How old the page is; a clock that was set back makes it new, never negative."""
-        return max(0.0, time.time() - self.fetched)
+        """How old the page is; negative when the clock was set back since."""
+        return time.time() - self.fetched
 
 
 class PackageIndex:
@@ -85,9 +104,9 @@ class PackageIndex:
             UsageError: the index does not know the package.
             SurroundingsError: the index does not answer and no page is cached.
         """
-        name = canonicalize_name(package)
+        name = _checked_name(package)
         cached = self._cached(name)
-        if cached is not None and cached.age_seconds < self._fresh_seconds:
+        if cached is not None and 0 <= cached.age_seconds < self._fresh_seconds:
             return cached
         try:
             files = self._fetch(name)
@@ -112,7 +131,21 @@ class PackageIndex:
         reraise=True,
     )
     def _fetch(self, package: str) -> list[DistributionPackage]:
-        with PyPISimple(self._address) as client:
+        """Ask the index; what it says that is no page, or a page without files, is a `ValueError`."""
+        try:
+            files = within(PAGE_SECONDS, lambda: self._ask(package))
+        except (AttributeError, KeyError, TypeError, RecursionError, UnsupportedRepoVersionError) as error:
+            raise ValueError(f"not a page of the simple index: {type(error).__name__}") from error
+        if not files:
+            raise ValueError("a page without files")
+        return files
+
+    def _ask(self, package: str) -> list[DistributionPackage]:
+        with requests.Session() as session:
+            session.headers["User-Agent"] = f"regression-harness/{harness.__version__}"
+            session.stream = True
+            session.hooks["response"].append(_read_within_limits)
+            client = PyPISimple(self._address, session=session)
             return client.get_project_page(package, timeout=TIMEOUT_SECONDS).packages
 
     def _fall_back(self, package: str, cached: IndexPage | None, error: Exception) -> IndexPage:
@@ -124,7 +157,8 @@ class PackageIndex:
                 hint="check the network or the index address, then run the same command again",
             ) from error
         hours = cached.age_seconds / 3600
-        stale = f"the index does not answer ({reason}); using the page of {package} cached {hours:.1f} hours ago"
+        age = f"{hours:.1f} hours ago" if hours >= 0 else "when the clock stood later than now"
+        stale = f"the index does not answer ({reason}); using the page of {package} cached {age}"
         return replace(cached, stale_reason=stale)
 
     def _file(self, package: str) -> Path:
@@ -136,6 +170,28 @@ class PackageIndex:
             return codec.loads(IndexPage, self._file(package).read_bytes())
         except (OSError, codec.Malformed):
             return None
+
+
+def _checked_name(package: str) -> str:
+    """The canonical name; it becomes part of an address and of a file's name."""
+    try:
+        return canonicalize_name(package, validate=True)
+    except InvalidName:
+        raise UsageError(
+            f"{package[:80]!r} is not the name of a package",
+            where="--package",
+            hint="write it as keras or keras-nightly",
+        ) from None
+
+
+def _read_within_limits(response: requests.Response, **_: object) -> None:
+    """Read the whole answer now, unless it is too large."""
+    body = bytearray()
+    for chunk in response.iter_content(1 << 16):
+        body += chunk
+        if len(body) > LARGEST_PAGE:
+            raise requests.exceptions.ContentDecodingError(f"a page of more than {LARGEST_PAGE} bytes")
+    response._content = bytes(body)  # what `content` and `json()` return; requests offers no public way
 
 
 def collect(package: str, files: Iterable[DistributionPackage]) -> tuple[Release, ...]:
@@ -159,13 +215,13 @@ def pure_wheels(files: Iterable[DistributionPackage]) -> dict[str, WheelFile]:
             with suppress(InvalidVersion):
                 digests = file.digests or {}
                 found[str(Version(file.version or ""))] = WheelFile(
-                    url=file.url, sha256=digests.get("sha256"), size=file.size
+                    url=without_password(file.url), sha256=digests.get("sha256"), size=file.size
                 )
     return found
 
 
 def _release(package: str, version: Version, files: list[DistributionPackage]) -> Release:
-    times: list[datetime] = [file.upload_time for file in files if file.upload_time is not None]
+    times = [_aware(file.upload_time) for file in files if file.upload_time is not None]
     yanked = all(file.is_yanked for file in files)
     wheels = [file for file in files if file.package_type == "wheel"]
     return Release(
@@ -178,11 +234,17 @@ def _release(package: str, version: Version, files: list[DistributionPackage]) -
     )
 
 
+def _aware(moment: datetime) -> datetime:
+    """A time without a zone is UTC, as the standard says."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
 def _short(error: Exception) -> str:
     """Name the failure without the address, which may hold a password."""
-    names = {
+    names: dict[type[Exception], str] = {
         requests.ConnectTimeout: "connection timed out",
         requests.ReadTimeout: "no data for too long",
+        TimeoutError: "it sent data without end",
         requests.exceptions.SSLError: "TLS failed",
         requests.ConnectionError: "no connection",
     }

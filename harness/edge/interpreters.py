@@ -66,7 +66,7 @@ class Interpreters:
             ended = self._processes.run(
                 [self._uv, "python", "install", minor],
                 log=scratch / "log",
-                env=surroundings.for_installer({}),
+                env=surroundings.for_installer(),
                 cwd=scratch,
                 deadline_seconds=_FETCH_SECONDS,
             )
@@ -88,7 +88,7 @@ class Interpreters:
             ended = self._processes.run(
                 [self._uv, "python", "list", "--only-installed", "--output-format", "json", "--quiet"],
                 log=scratch / "log",
-                env=surroundings.for_installer({}),
+                env=surroundings.for_installer(),
                 cwd=scratch,
                 deadline_seconds=_LIST_SECONDS,
             )

@@ -1,4 +1,8 @@
-"""The only module that starts processes: no shell, bounded output, own group, ended with the harness."""
+"""The only module that starts processes: no shell, output to a file, own group, ended with the harness.
+
+A process can leave its group (setsid) and its parents (fork twice); what it hands down is its environment.
+So every process of ours carries a mark there, and whatever still carries it at the end is ended too.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,20 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-from harness.core.errors import SurroundingsError
+from harness.core.errors import Interrupted, SurroundingsError
+from harness.edge.masking import masked
 
+MARK = "HARNESS_PROCESS"
 GRACE_SECONDS = 5.0  # between asking a process to end and killing its group
 TAIL_BYTES = 16_384
+ROUNDS = 10  # of killing what a process left behind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,10 +39,10 @@ class Ended:
 
     @property
     def tail(self) -> str:
-        """The end of what it printed."""
+        """The end of what it printed, without secrets."""
         with contextlib.suppress(OSError), self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
+            return masked(file.read().decode("utf-8", "replace"))
         return ""
 
 
@@ -47,7 +55,8 @@ class Processes:
     def __init__(self) -> None:
         self._live: set[subprocess.Popen[bytes]] = set()
         self._guard = threading.Lock()
-        self._closed = False
+        self._mark = uuid.uuid4().hex
+        self.ended = threading.Event()
 
     def run(
         self,
@@ -62,33 +71,42 @@ class Processes:
         """Run one command to its end or its deadline and return how it ended.
 
         Raises:
-            SurroundingsError: the program cannot be started, or the harness is being ended.
+            SurroundingsError: the program cannot be started.
+            Interrupted: the harness is being ended, so how the process ended says nothing.
         """
         started = time.monotonic()
+        mark = f"{self._mark}-{uuid.uuid4().hex}"
         with log.open("ab") as output:
-            process = self._start(command, output.fileno(), env, cwd, stdin is not None)
+            process = self._start(command, output.fileno(), {**env, MARK: mark}, cwd, feed=stdin is not None)
         try:
             timed_out = self._wait(process, deadline_seconds, stdin)
         finally:
             self._end(process)
+            _end_marked(mark)
             with self._guard:
                 self._live.discard(process)
+        self.check_open()
         return Ended(exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log)
+
+    def check_open(self) -> None:
+        """Raise `Interrupted` when the harness is being ended."""
+        if self.ended.is_set():
+            raise Interrupted("the harness is being ended")
 
     def end_all(self) -> None:
         """End every live process and refuse to start new ones."""
+        self.ended.set()
         with self._guard:
-            self._closed = True
             live = list(self._live)
         for process in live:
             self._end(process)
+        _end_marked(self._mark)
 
     def _start(
-        self, command: Sequence[str], output: int, env: Mapping[str, str], cwd: Path, feed: bool
+        self, command: Sequence[str], output: int, env: Mapping[str, str], cwd: Path, *, feed: bool
     ) -> subprocess.Popen[bytes]:
         with self._guard:
-            if self._closed:
-                raise SurroundingsError("the harness is being ended")
+            self.check_open()
             try:
                 process = subprocess.Popen(
                     list(command),
@@ -118,23 +136,65 @@ class Processes:
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes]) -> None:
-        """End the group and everything below it; ask first, so that a probe can end its own children."""
+        """End the group; ask first, so that a probe can end its own children."""
         if process.poll() is None:
-            children = _descendants(process.pid)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(GRACE_SECONDS)
-            for child in children:
-                with contextlib.suppress(psutil.Error):
-                    child.kill()
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
-def _descendants(pid: int) -> list[psutil.Process]:
+@contextlib.contextmanager
+def ended_by_signal(processes: Processes) -> Iterator[None]:
+    """On Ctrl-C end the children first: the threads that wait for them can then return.
+
+    A handler runs between two instructions of the main thread, which may hold a lock at that moment; so it
+    only writes a byte, and a thread that waits for the byte does the work.
+    """
+    wakes, writes = os.pipe()
+    os.set_blocking(writes, False)
+
+    def watch() -> None:
+        if os.read(wakes, 1) == b"!":
+            processes.end_all()
+
+    def interrupt(*_: object) -> None:
+        with contextlib.suppress(OSError):
+            os.write(writes, b"!")
+        raise KeyboardInterrupt
+
+    watcher = threading.Thread(target=watch, name="interrupt", daemon=True)
+    watcher.start()
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return psutil.Process(pid).children(recursive=True)
-    except psutil.Error:
-        return []
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(writes)
+        watcher.join()
+        os.close(wakes)
+
+
+def _end_marked(mark: str) -> None:
+    """Kill whatever carries the mark, and look again: a process may fork while we look."""
+    for _ in range(ROUNDS):
+        found = [process for process in psutil.process_iter() if _carries(process, mark)]
+        if not found:
+            return
+        for process in found:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(found, timeout=GRACE_SECONDS)
+
+
+def _carries(process: psutil.Process, mark: str) -> bool:
+    """Whether a process that is alive has the mark in its environment; others' processes cannot be read."""
+    try:
+        marked = process.environ().get(MARK, "").startswith(mark)
+        return marked and process.status() != psutil.STATUS_ZOMBIE
+    except (psutil.Error, OSError):
+        return False

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import which
 
@@ -14,15 +15,11 @@ from packaging.utils import canonicalize_name
 
 from harness.core.errors import HarnessError, SurroundingsError
 from harness.edge import surroundings
+from harness.edge.failures import explanation, retried, surroundings_failure
 from harness.edge.home import Home
-from harness.edge.index import index_address
 from harness.edge.process import Processes
 
 RESOLVE_SECONDS = 300.0
-_NETWORK = re.compile(
-    r"(?i)failed to (fetch|download)|error sending request|timed out|connection (refused|reset|closed)"
-    r"|dns error|client error|HTTP status|status code 5\d\d|network|No space left"
-)
 
 
 class Unsatisfiable(HarnessError):
@@ -56,6 +53,8 @@ class Resolver:
         without_dependencies: bool = False,
         exclude_newer: str | None = None,
         prefer_offline: bool = False,
+        refresh: Iterable[str] = (),
+        tell: Callable[[str], None] = lambda _: None,
     ) -> tuple[str, ...]:
         """Resolve and return the lock.
 
@@ -67,6 +66,8 @@ class Resolver:
             without_dependencies: Take only what is named.
             exclude_newer: RFC 3339 time; files uploaded later do not exist.
             prefer_offline: Try the cache first; right where everything is pinned, and 50 times faster.
+            refresh: Packages whose cached page is not to be believed.
+            tell: Hears of attempts that failed.
 
         Raises:
             Unsatisfiable: with uv's explanation.
@@ -74,44 +75,29 @@ class Resolver:
         """
         flags = ["--no-deps"] if without_dependencies else []
         flags += ["--exclude-newer", exclude_newer] if exclude_newer else []
+        flags += [word for name in refresh for word in ("--refresh-package", name)]
         with self._home.scratch() as scratch:
             (scratch / "asked.in").write_text("\n".join(requirements) + "\n", encoding="utf-8")
             (scratch / "constraints").write_text("\n".join(constraints) + "\n", encoding="utf-8")
             (scratch / "overrides").write_text("\n".join(overrides) + "\n", encoding="utf-8")
             command = [
                 self._uv, "pip", "compile", "asked.in", "-c", "constraints", "--override", "overrides",
-                "--python", python, "--default-index", index_address(), "--generate-hashes", "--no-header",
+                "--python", python, "--generate-hashes", "--no-header",
                 "--no-annotate", "--quiet", "--output-file", "lock", *flags,
             ]  # fmt: skip
-            if prefer_offline and self._compile([*command, "--offline"], scratch) is None:
-                return read_lock((scratch / "lock").read_text(encoding="utf-8"))
-            failure = self._compile(command, scratch)
-            if failure is None:
-                return read_lock((scratch / "lock").read_text(encoding="utf-8"))
-        raise failure
+            if prefer_offline:
+                with contextlib.suppress(Unsatisfiable, SurroundingsError):
+                    return self._compile([*command, "--offline"], scratch)
+            return retried(lambda: self._compile(command, scratch), self._processes, tell)
 
-    def _compile(self, command: list[str], scratch: Path) -> HarnessError | None:
+    def _compile(self, command: list[str], scratch: Path) -> tuple[str, ...]:
         log = scratch / f"log-{len(list(scratch.iterdir()))}"
         ended = self._processes.run(
-            command, log=log, env=surroundings.for_installer({}), cwd=scratch, deadline_seconds=RESOLVE_SECONDS
+            command, log=log, env=surroundings.for_installer(), cwd=scratch, deadline_seconds=RESOLVE_SECONDS
         )
-        if ended.exit_code == 0:
-            return None
-        text = explanation(ended.tail)
-        if ended.timed_out or _NETWORK.search(ended.tail):
-            return SurroundingsError(
-                "the package index did not answer while resolving" + (" (deadline)" if ended.timed_out else ""),
-                where=text[:600],
-                hint="check the network and the index address, then run the same command again",
-            )
-        return Unsatisfiable(text)
-
-
-def explanation(output: str) -> str:
-    """Strip uv's drawing from its explanation and fold it into one paragraph."""
-    kept = [line for line in output.splitlines() if not line.startswith(("warning:", "hint:"))]
-    text = " ".join(" ".join(kept).replace("\u2570\u2500\u25b6", " ").replace("\u2502", " ").split())
-    return re.sub(r"^.*?No solution found when resolving dependencies:?(?: cause:)? ?", "", text).lstrip("\u00d7 ")
+        if ended.exit_code != 0:
+            raise surroundings_failure(ended, "resolving") or Unsatisfiable(explanation(ended.tail))
+        return read_lock((scratch / "lock").read_text(encoding="utf-8"))
 
 
 def read_lock(text: str) -> tuple[str, ...]:

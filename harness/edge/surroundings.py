@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+
+from harness.edge.index import index_address
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
 INHERITED = (
@@ -15,7 +18,14 @@ INHERITED = (
     "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE",
 )  # fmt: skip
 CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
-INSTALLER_PREFIXES = ("UV_", "PIP_INDEX", "PIP_EXTRA_INDEX", "NETRC")
+# How to reach the index and where to keep files. What would change the packages themselves (UV_RESOLUTION,
+# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on.
+INSTALLER = (
+    "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
+    "UV_CACHE_DIR", "UV_LINK_MODE", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
+    "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
+)  # fmt: skip
+INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
 
 
 SECRETS = ("GITHUB_TOKEN", "GH_TOKEN")
@@ -40,17 +50,19 @@ def for_trial(scratch: Path) -> dict[str, str]:
     }
 
 
-def for_installer(extra: Mapping[str, str]) -> dict[str, str]:
-    """Environment variables of uv and nox: those of the user that name the index, and no virtual environment."""
+def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Environment variables of uv and nox: those of the user that name the index, and no virtual environment.
+
+    The address of the index may hold a password. It is handed over here and never on a command line, which
+    everybody can read and nox prints into its log.
+    """
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name in INHERITED
-        or name.startswith(INSTALLER_PREFIXES)
-        or name in ("HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+        if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
     }
-    dropped = ("UV_PYTHON", "UV_PROJECT_ENVIRONMENT", "UV_FIND_LINKS", "UV_SYSTEM_PYTHON", "UV_NO_VERIFY_HASHES")
-    return {**{name: value for name, value in kept.items() if name not in dropped}, **extra}
+    kept.pop("UV_INDEX_URL", None)  # the old name of what is set here
+    return {**kept, "UV_DEFAULT_INDEX": index_address(), **extra}
 
 
 def case_settings() -> dict[str, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,15 @@ from packaging.version import InvalidVersion, Version
 
 import harness
 from harness.core.cases import Case, Level, Symptom
-from harness.core.errors import HarnessError, SurroundingsError, Untestable
+from harness.core.errors import HarnessError, Untestable, UsageError
 from harness.core.observations import CONTRACT, Ending, EndingKind, FixFacts, Observation, Stage
-from harness.core.verdicts import untestable
-from harness.edge import codec, surroundings
+from harness.core.verdicts import signal_name, untestable
+from harness.edge import case_files, codec, surroundings
+from harness.edge.failures import Transient, machine_failure, retried
 from harness.edge.fixes import Fix, patched_tree
-from harness.edge.home import Home
-from harness.edge.process import Processes
+from harness.edge.home import Home, disk_errors
+from harness.edge.masking import masked
+from harness.edge.process import Ended, Processes
 from harness.seams import Environment, FinishedTrial, Trial
 
 PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
@@ -71,13 +75,15 @@ class ProbeTrials:
 
         Raises:
             Untestable: the environment cannot import what it should, or its canary is red.
+            SurroundingsError: memory, disk or the machine failed, again and again.
             HarnessError: it imports another version than was asked for.
         """
         found = {trial: self._cached(environment, case, trial) for trial in trials}
         missing = [trial for trial, finished in found.items() if finished is None]
         if missing:
             for group in self._groups(missing):
-                for trial, observation in zip(group, self._probe(environment, case, group), strict=True):
+                observed = retried(partial(self._probe, environment, case, group), self._processes)
+                for trial, observation in zip(group, observed, strict=True):
                     found[trial] = self._keep(environment, case, trial, observation)
         return [finished for trial in trials if (finished := found[trial]) is not None]
 
@@ -88,11 +94,12 @@ class ProbeTrials:
         return [group for group in (together, *([t] for t in patched)) if group]
 
     def _probe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
+        _check_unchanged(case)
         sealed = Path(environment.executable).parents[1] / CANARY
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
         needs_canary = not sealed.exists() and not patching  # a patched copy says nothing about the environment
-        with self._home.scratch() as scratch:
+        with self._home.scratch() as scratch, disk_errors(scratch, "set HARNESS_HOME to a folder with space"):
             results = scratch / "results"
             results.mkdir()
             (scratch / "case").mkdir()
@@ -117,27 +124,26 @@ class ProbeTrials:
                     return [_refused(fix, refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
-            log = self._start(environment, scratch, described)
+            ended = self._start(environment, scratch, described)
             if patching:
-                if broken := _patched_import(case, results, scratch / "patched", log):
+                if broken := _patched_import(case, results, scratch / "patched", ended):
                     return [broken]
             else:
-                self._check_imports(case, results, trials[0].release, log, bool(request["imports"]))
+                self._check_imports(case, results, trials[0].release, ended)
             if needs_canary:
-                _check_canary(results)
+                _check_canary(results, ended)
                 sealed.touch()
-            return [_read(results / f"{one['id']}.json", log) for one in described]
+            return [_read(results / f"{one['id']}.json", ended) for one in described]
 
-    def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> str:
+    def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> Ended:
         """Run the probe to its end; its own deadline lies behind those of its trials."""
-        ended = self._processes.run(
+        return self._processes.run(
             [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
             log=scratch / "probe.log",
             env=surroundings.for_trial(scratch),
             cwd=scratch / "case",
             deadline_seconds=IMPORT_SECONDS + CANARY_SECONDS + sum(one["timeout_seconds"] + 10 for one in described),
         )
-        return ended.tail
 
     def _describe(self, case: Case, trial: Trial, name: str) -> dict[str, Any]:
         variant = trial.variant
@@ -165,17 +171,17 @@ class ProbeTrials:
             raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
         return found[0]
 
-    def _check_imports(self, case: Case, results: Path, release: str, log: str, imports: bool) -> None:
+    def _check_imports(self, case: Case, results: Path, release: str, ended: Ended) -> None:
         """Hold what was really imported against what the environment is for."""
-        if not imports:
-            return
         try:
             imported = codec.loads(Imported, (results / "imported.json").read_bytes())
         except (OSError, codec.Malformed) as error:
-            raise Untestable(f"the probe could not import the framework: {_last_line(log)}") from error
+            raise _not_imported(ended) from error
         if imported.error:
-            raise Untestable(f"cannot be imported: {imported.error}")
-        seen = imported.versions.get(case.import_name, "unknown")
+            raise Untestable(masked(f"cannot be imported: {imported.error}"))
+        if case.import_name not in imported.versions:
+            return
+        seen = imported.versions[case.import_name]
         if not _same_version(seen, release):
             raise HarnessError(
                 f"the environment of {release} imports {case.import_name} {seen}",
@@ -242,12 +248,14 @@ def _refused(fix: Fix, reason: str) -> Observation:
     )
 
 
-def _patched_import(case: Case, results: Path, tree: Path, log: str) -> Observation | None:
+def _patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Observation | None:
     """What is known when a patched copy cannot be imported: the patch breaks the package. None: it was imported."""
     try:
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
     except (OSError, codec.Malformed) as error:
-        raise Untestable(f"the probe could not import the patched copy: {_last_line(log)}") from error
+        failure = machine_failure(ended, "importing the patched copy")
+        told = f"the probe could not import the patched copy: {_last_line(ended.tail)}"
+        raise failure or Untestable(told) from error
     if imported.error:
         told = f"the patched copy cannot be imported: {imported.error}"
         return Observation(
@@ -265,20 +273,42 @@ def _imports(case: Case) -> list[str]:
     return [*names, *([case.import_name] if case.import_name not in names else [])]
 
 
-def _check_canary(results: Path) -> None:
-    canary = _read(results / "canary.json", "the canary left no result")
-    if canary.ending.kind is not EndingKind.FINISHED:
-        told = canary.ending.message or canary.output.strip()[-300:]
-        raise Untestable(f"the canary (a tiny one-replica training) is red: {canary.ending.kind.value}: {told}")
+def _check_unchanged(case: Case) -> None:
+    """A script runs where it lies; what is run must be what the question's digest says."""
+    if case.level is Level.SCRIPT and case_files.text_of(Path(case.path)) != case.text:
+        raise UsageError(
+            "the case was edited while the search went on", where=case.path, hint="start the edited case as a new run"
+        )
 
 
-def _read(path: Path, log: str) -> Observation:
+def _not_imported(ended: Ended) -> HarnessError:
+    """Why the probe ended before it had imported anything: the machine, or the release."""
+    if failure := machine_failure(ended, "importing the package under test"):
+        return failure
+    if ended.timed_out:
+        return Untestable(f"cannot be imported: not done after {ended.seconds:.0f} s")
+    if ended.exit_code < 0:
+        return Untestable(f"cannot be imported: killed by {signal_name(-ended.exit_code)} while importing")
+    return Untestable(f"cannot be imported: {_last_line(ended.tail)}")
+
+
+def _check_canary(results: Path, ended: Ended) -> None:
+    canary = _read(results / "canary.json", ended)
+    ending = canary.ending
+    if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
+        raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
+    if ending.kind is not EndingKind.FINISHED:
+        told = ending.message or canary.output.strip()[-300:]
+        raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {told}")
+
+
+def _read(path: Path, ended: Ended) -> Observation:
     try:
-        return codec.loads(Observation, path.read_bytes())
+        return codec.loads(Observation, masked(path.read_text(encoding="utf-8")))
     except (OSError, codec.Malformed) as error:
-        raise SurroundingsError(
+        raise machine_failure(ended, "running the trial") or Transient(
             "the probe ended without a result",
-            where=_last_line(log),
+            where=_last_line(ended.tail),
             hint="memory may have run out; run the same command again",
         ) from error
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import requests
 
 from harness.core.errors import SurroundingsError, Untestable
+from harness.edge.deadline import within
 from harness.edge.home import Home, disk_errors
-from harness.edge.index import TIMEOUT_SECONDS, WheelFile
+from harness.edge.index import TIMEOUT_SECONDS, WheelFile, with_password
 
 LARGEST_WHEEL = 50_000_000  # bytes; a pure-Python wheel of Keras has two million
+WHEEL_SECONDS = 300.0  # for a whole wheel
 LARGEST_FILE = 5_000_000  # bytes after unpacking; a hostile wheel may claim far more
 
 
@@ -31,7 +33,7 @@ def read_files(home: Home, package: str, version: str, wheel: WheelFile, names: 
     name = f"{package}-{version}-{(wheel.sha256 or 'unhashed')[:16]}.whl"
     path = home.folder("wheels") / re.sub(r"[^A-Za-z0-9._+!-]", "_", name)  # the index may say anything
     if not path.exists():
-        _fetch(wheel, path)
+        _fetch_in_time(wheel, path)
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: _member(archive, name) for name in names if name in archive.NameToInfo}
@@ -46,12 +48,21 @@ def _member(archive: zipfile.ZipFile, name: str) -> str:
     return archive.read(name).decode("utf-8", "replace")
 
 
+def _fetch_in_time(wheel: WheelFile, path: Path) -> None:
+    try:
+        within(WHEEL_SECONDS, lambda: _fetch(wheel, path))
+    except TimeoutError as error:
+        raise SurroundingsError(
+            f"the wheel cannot be fetched: {error}", where=path.name, hint="run the same command again"
+        ) from error
+
+
 def _fetch(wheel: WheelFile, path: Path) -> None:
     hashed, size = hashlib.sha256(), 0
     partial = path.with_suffix(f".{id(wheel)}.partial")
     try:
         with (
-            requests.get(wheel.url, stream=True, timeout=TIMEOUT_SECONDS) as answer,
+            requests.get(with_password(wheel.url), stream=True, timeout=TIMEOUT_SECONDS) as answer,
             disk_errors(path, "free some space"),
         ):
             answer.raise_for_status()

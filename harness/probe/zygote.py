@@ -24,6 +24,8 @@ from . import results
 
 OUTPUT_LIMIT = 16_384  # bytes of a trial's output that are kept: enough for a traceback and its warnings
 MESSAGE_LIMIT = 2_000
+VERSION_LIMIT = 100
+MEMORY_LOOKS_SECONDS = 0.2  # reading how much memory a tree of processes holds costs milliseconds
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -42,9 +44,9 @@ def main(request_path: str) -> None:
         request = json.load(file)
     _die_with(request["parent"], signal.SIGTERM)
     _adopt_orphans()
-    signal.signal(signal.SIGTERM, _end_everything)
     sys.path[:0] = request.get("paths", [])  # a patched copy of the package under test
     imported = import_all(request["imports"])
+    signal.signal(signal.SIGTERM, _end_everything)  # not before: an import that hangs in C would never hear of it
     results.write(os.path.join(request["results"], "imported.json"), imported)  # noqa: PTH118
     if imported["error"]:
         return
@@ -60,11 +62,11 @@ def import_all(names: list[str]) -> dict[str, Any]:
     for name in names:
         try:
             module = importlib.import_module(name)
+            report["versions"][name] = str(getattr(module, "__version__", "unknown"))[:VERSION_LIMIT]
+            report["files"][name] = str(getattr(module, "__file__", ""))
         except BaseException as error:
             report["error"] = f"import {name}: {describe(error)[0]}: {describe(error)[1]}"
             break
-        report["versions"][name] = str(getattr(module, "__version__", "unknown"))
-        report["files"][name] = str(getattr(module, "__file__", ""))
     report["versions"]["python"] = sys.version.split()[0]
     report["seconds"] = time.monotonic() - started
     return report
@@ -100,10 +102,11 @@ def _watch(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, A
     own_path = f"{path}.{os.urandom(8).hex()}"  # a name that no case can know: only the probe says how a trial ended
     reader, writer = os.pipe()
     started = time.monotonic()
+    zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _child(request, trial, imported, writer, own_path, stage_file)
+        _child(request, trial, imported, writer, own_path, stage_file, zygote)
     os.close(writer)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)  # the child does the same: whoever comes first
@@ -125,6 +128,7 @@ def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> t
     head, tail = b"", b""
     verdict: dict[str, Any] | None = None
     open_pipe = True
+    next_look = 0.0
     while True:
         if select.select([reader] if open_pipe else [], [], [], 0.02)[0]:
             chunk = os.read(reader, 65_536)
@@ -138,7 +142,10 @@ def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> t
         if verdict is None and time.monotonic() > deadline:
             verdict = {"kind": "timed-out"}
             _end_group(pid)
-        if verdict is None and memory_bytes and _resident(pid) > memory_bytes:
+        if verdict is None and memory_bytes and time.monotonic() > next_look:
+            next_look = time.monotonic() + MEMORY_LOOKS_SECONDS
+            if sum(map(_held, _descendants())) <= memory_bytes:
+                continue
             verdict = {"kind": "refused", "message": f"needs more memory than the limit of {memory_bytes} bytes"}
             _end_group(pid)
 
@@ -166,12 +173,13 @@ def _child(
     writer: int,
     path: str,
     stage_file: str,
+    zygote: int,
 ) -> None:
     """Run the trial in the forked process; never returns."""
     code, own = 70, os.getpid()
     try:
         os.setpgid(0, 0)
-        _die_with(os.getppid(), signal.SIGKILL)
+        _die_with(zygote, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(writer, 1)
@@ -276,12 +284,12 @@ def _peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _resident(pid: int) -> int:
-    """Resident bytes of one process; 0 where the system does not say."""
+def _held(pid: int) -> int:
+    """Bytes that a process holds, its part of shared pages included; 0 where the system does not say."""
     try:
-        with open(f"/proc/{pid}/statm", encoding="ascii") as file:  # noqa: PTH123
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:  # noqa: PTH123
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+    except (OSError, ValueError, IndexError, StopIteration):
         return 0
 
 

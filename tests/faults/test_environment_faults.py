@@ -1,0 +1,117 @@
+"""Environments that were left half built, edited, overlaid, or that do not work at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.edge import environments
+from tests.local_index import LocalIndex
+from tests.toy_runs import Harness, repro, words_of
+from tests.toys import Toy
+
+UNDISTURBED = {"1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad"}
+
+
+def sealed(home: Path) -> list[Path]:
+    return sorted((home / "environments").glob(f"*/{environments.SEAL}"))
+
+
+def module_of(home: Path, version: str) -> Path:
+    """The installed file of one release."""
+    (info,) = (home / "environments").glob(f"*/*/*/lib/python*/site-packages/toykeras-{version}.dist-info")
+    return info.parent / "toykeras/__init__.py"
+
+
+def test_a_half_built_environment_is_built_again(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path
+) -> None:
+    words = words_of(repro(tmp_path), "1.0", "1.3", "--fresh")
+    first = harness_run(*words)
+    for seal in sealed(isolated):
+        seal.unlink()
+    for folder in (isolated / "environments").glob("*/*/*/lib"):
+        shutil.rmtree(folder)
+    assert harness_run(*words).answer == first.answer
+    assert sealed(isolated)
+
+
+@pytest.mark.parametrize("how", ["edited", "edited and dated back", "a module added", "deleted"])
+def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path, how: str
+) -> None:
+    """Installers link files into their cache: an edit in place is in the cache, too, and must not come back."""
+    words = words_of(repro(tmp_path), "1.0", "1.3", "--fresh")
+    first = harness_run(*words)
+    file = module_of(isolated, "1.1")
+    assert file.stat().st_nlink > 1, "else this test shows nothing"
+    match how:
+        case "edited" | "edited and dated back":
+            before = file.stat()
+            with file.open("r+") as edited:
+                edited.write("def check(): return 1#")
+            if how == "edited and dated back":
+                os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns - 10))
+        case "a module added":
+            (file.parents[1] / "sitecustomize.py").write_text("raise SystemExit(1)")
+        case _:
+            file.unlink()
+    again = harness_run(*words)
+    assert again.answer == first.answer
+    if how.startswith("edited"):
+        assert "edited files of toykeras" in again.err
+    assert "return 0" in module_of(isolated, "1.1").read_text()
+
+
+def test_a_release_that_installs_over_another_is_untestable_each_time(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    """toykeras-nightly brings a toykeras folder of its own; which of the two is imported is chance."""
+    for name in ("one", "other"):
+        case = repro(tmp_path, name=name, metadata='companions = ["toykeras-nightly"]')
+        text = case.path.read_text().replace('# companions = ["toynumpy<2"]\n', "")
+        case.path.write_text(text)
+        found = harness_run(*words_of(case, "1.0", "1.0"))
+        assert found.code == 5
+        assert "belongs to both" in found.reasons["1.0"]
+        assert not case.ran()
+
+
+def test_a_red_canary_makes_an_environment_untestable(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+    """The toy says that it is a Keras (it has `Sequential`) and cannot train."""
+    index.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
+    found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
+    assert found.code == 5
+    assert "canary" in found.reasons["7.0"]
+
+
+def test_an_environment_that_imports_another_version_is_our_fault(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    index.publish([Toy(version="7.0", source="__version__ = '6.6'\ndef check(): return 1")])
+    found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
+    assert found.code == 1
+    assert "imports toykeras 6.6" in found.err
+
+
+def test_clock_jumps_change_nothing(tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path) -> None:
+    words = words_of(repro(tmp_path), "1.0", "1.3")
+    first = harness_run(*words)
+    for seconds in (0, 4_000_000_000):
+        for path in isolated.rglob("*"):
+            os.utime(path, (seconds, seconds), follow_symlinks=False)
+        assert harness_run(*words).answer == first.answer
+
+
+def test_a_case_that_is_edited_while_the_search_goes_on(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    """Its runs would be kept under the hash of the old text."""
+    case = repro(tmp_path, body="open(__file__, 'a').write('# edited by its first run')")
+    stopped = harness_run(*words_of(case, "1.0", "1.3", "--jobs", "1"))
+    assert stopped.code == 2
+    assert "edited while the search went on" in stopped.err
+    assert case.ran().total() == 1

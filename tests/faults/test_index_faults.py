@@ -1,0 +1,151 @@
+"""The index fails while a search goes on: it is tried again, the search stops or skips, and never blames a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tenacity
+
+from harness.edge import index as index_module
+from harness.edge import journal
+from tests.local_index import (
+    Fault,
+    LocalIndex,
+    breaks_off,
+    corrupts,
+    fails_with,
+    respond,
+    sends_file,
+    stalls,
+    times,
+)
+from tests.toy_runs import Harness, Outcome, repro, words_of
+from tests.toys import Toy, write
+
+UNDISTURBED = {"1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad"}
+WHEEL = "/files/toykeras-1.1-py3-none-any.whl"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_HTTP_TIMEOUT", "1")
+    monkeypatch.setattr(tenacity, "sleep_using_event", lambda event: lambda seconds: None)
+
+
+def search(tmp_path: Path, harness_run: Harness, *more: str | Path) -> Outcome:
+    case = repro(tmp_path)
+    return harness_run(*words_of(case, "1.0", "1.3", "--jobs", "1", *more))
+
+
+def another_file(folder: Path) -> Fault:
+    """A wheel that is whole and another one than the page promised."""
+    (folder / "other").mkdir()
+    other = write(Toy(version="1.1", source="def check(): return 1"), folder / "other").read_bytes()
+    return lambda handler, _: respond(handler, other, kind="application/octet-stream")
+
+
+@pytest.mark.parametrize("fault", [fails_with(503), breaks_off, corrupts, lambda h, _: h.connection.close()])
+def test_a_fault_that_passes_is_not_seen_in_the_answer(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, fault: Fault
+) -> None:
+    index.faults[WHEEL] = times(1, fault, sends_file)
+    found = search(tmp_path, harness_run)
+    assert (found.code, found.verdicts) == (0, UNDISTURBED)
+
+
+@pytest.mark.parametrize("kind", ["down", "stalls", "breaks off", "another file"])
+def test_a_fault_that_stays_stops_the_search_and_resume_gives_the_undisturbed_answer(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, kind: str
+) -> None:
+    run = tmp_path / "run"
+    index.faults[WHEEL] = {
+        "down": fails_with(503),
+        "stalls": stalls(index),
+        "breaks off": breaks_off,
+        "another file": another_file(tmp_path),
+    }[kind]
+    stopped = search(tmp_path, harness_run, "--output", run)
+    assert stopped.code == 6
+    assert "index" in stopped.err
+    assert f"--resume {run}" in stopped.err
+    assert "attempt 2 of 3 failed" in stopped.err, "each attempt is told"
+    kept = journal.read(run)[1]
+    assert kept
+    assert all(entry.release != "1.1" for entry in kept)
+    index.faults.clear()
+    resumed = search(tmp_path, harness_run, "--resume", run)
+    assert (resumed.code, resumed.verdicts) == (0, UNDISTURBED)
+
+
+def test_a_wheel_that_is_published_broken_is_a_skip_with_its_reason(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    index.faults[WHEEL] = corrupts
+    found = search(tmp_path, harness_run)
+    assert found.code == 0
+    assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
+    assert "Failed to extract archive" in found.reasons["1.1"]
+
+
+def test_a_file_that_the_index_lost_is_a_skip(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+    index.faults[WHEEL] = fails_with(404)
+    found = search(tmp_path, harness_run)
+    assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
+    assert "404" in found.reasons["1.1"]
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_an_index_that_denies_what_it_listed_stops_the_search(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, status: int
+) -> None:
+    """uv says "not found in the package registry": as a skip that would blame every release."""
+    harness_run("releases", "--package", "toykeras")
+    index.faults["/simple/toykeras/"] = fails_with(status)
+    stopped = search(tmp_path, harness_run)
+    assert stopped.code == 6
+    assert "denies that it exists" in stopped.err or "did not answer" in stopped.err
+
+
+def test_an_index_that_is_down_from_the_start(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module.PackageIndex._fetch.retry, "wait", lambda state: 0.0)
+    index.close()
+    stopped = search(tmp_path, harness_run)
+    assert stopped.code == 6
+    assert "no page of toykeras is cached" in stopped.err
+    assert not list(tmp_path.glob("reports/*"))
+
+
+def test_an_index_that_goes_down_later_leaves_a_warm_home_usable(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module.PackageIndex._fetch.retry, "wait", lambda state: 0.0)
+    first = search(tmp_path, harness_run)
+    index.close()
+    monkeypatch.setattr(index_module.PackageIndex.__init__, "__kwdefaults__", {"fresh_seconds": 0.0, "address": None})
+    again = search(tmp_path, harness_run, "--fresh")
+    assert again.answer == first.answer
+    assert "using the page of toykeras cached" in again.err
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"../../../../../../escaped.py": b"x"},
+        {"/tmp/escaped-from-a-wheel.py": b"x"},
+        {"toykeras/../../../../../escaped.py": b"x"},
+        {"toykeras-7.0.data/data/../../../escaped.py": b"x"},
+        {"toykeras-7.0.data/scripts/../../../../escaped.py": b"#!python\n"},
+    ],
+    ids=["up", "absolute", "through", "data", "scripts"],
+)
+def test_a_hostile_wheel_writes_nothing_outside_its_environment(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, members: dict[str, bytes]
+) -> None:
+    index.publish([Toy(version="7.0", members=members)])
+    found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
+    assert found.code in (3, 5), "run without those files, or not at all"
+    assert not list(tmp_path.rglob("escaped*"))
+    assert not Path("/tmp/escaped-from-a-wheel.py").exists()
