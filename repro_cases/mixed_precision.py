@@ -231,9 +231,7 @@ def model(fault="overflow_on_one_replica", remedy="none", policy="mixed_float16"
             keras.layers.Dense(1, dtype="float32" if remedy == "float32_output" else None),
         ]
     )
-    net.compile(
-        optimizer=optimizer(fault, remedy, policy), loss="mse", metrics=["mae"], auto_scale_loss=False
-    )
+    net.compile(optimizer=optimizer(fault, remedy, policy), loss="mse", metrics=["mae"], auto_scale_loss=False)
     return net
 
 

@@ -166,9 +166,7 @@ def bottleneck(x, width):
 def backbone(size):
     """Return a network from images to one vector each."""
     if size == "resnet50":
-        return keras.applications.ResNet50(
-            weights=None, include_top=False, input_shape=(32, 32, 3), pooling="avg"
-        )
+        return keras.applications.ResNet50(weights=None, include_top=False, input_shape=(32, 32, 3), pooling="avg")
     images = keras.Input((32, 32, 3))
     x = keras.layers.Conv2D(8, 7, strides=2, padding="same")(images)
     x = keras.layers.BatchNormalization()(x)
