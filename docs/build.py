@@ -20,6 +20,7 @@ def commands_text() -> str:
     for name in sorted(COMMANDS):
         command = cli.get_command(group, name)
         assert command is not None
+        command._help_option = None  # click keeps the one that was made in whatever context asked first
         context = click.Context(command, info_name=name, parent=group, max_content_width=100, terminal_width=100)
         text = "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
         parts.append(f"## harness {name}\n\n```\n{text}\n```\n")
