@@ -177,4 +177,6 @@ def _summary(cells: Sequence[Measured]) -> str:
     wrong = [cell for cell in cured if cell.right is Told.NO]
     parts = [f"cures {len(cured)} of {len(asked)}", f"right in {len(right)}"]
     parts += [f"leaves wrong values in {len(wrong)}"] if wrong else []
+    unknown = len(cured) - len(right) - len(wrong)
+    parts += [f"whether it is right cannot be told in {unknown}"] if unknown else []
     return ", ".join(parts)

@@ -112,10 +112,16 @@ class TestAttempt:
 def test_a_remedy_is_summed_up_in_one_sentence():
     cells = tuple(
         Measured(version="1.0", replicas=1, cured=cured, right=right, graded=graded(Grade.MASKS))
-        for cured, right in [(Told.YES, Told.YES), (Told.YES, Told.NO), (Told.NO, Told.NO), (Told.MOOT, Told.MOOT)]
+        for cured, right in [
+            (Told.YES, Told.YES),
+            (Told.YES, Told.NO),
+            (Told.YES, Told.OPEN),
+            (Told.NO, Told.NO),
+            (Told.MOOT, Told.MOOT),
+        ]
     )
-    rows = [RemedyRow(remedy=EPSILON, cells=cells), RemedyRow(remedy=EPSILON, cells=cells[3:])]
+    rows = [RemedyRow(remedy=EPSILON, cells=cells), RemedyRow(remedy=EPSILON, cells=cells[4:])]
     assert remedies.sentences(rows) == [
-        "log_epsilon: cures 2 of 3, right in 1, leaves wrong values in 1.",
+        "log_epsilon: cures 3 of 4, right in 1, leaves wrong values in 1, whether it is right cannot be told in 1.",
         "log_epsilon: the fault shows nowhere.",
     ]
