@@ -17,6 +17,11 @@ CONFIDENCE = 0.99
 """Default of `harness.core.search.Policy.confidence`."""
 
 
+NOT_RUN = "not run"
+FOLD = 12
+"""More releases between two sides than this are told by reason: a hundred nightlies make no cell of a table."""
+
+
 class Kind(str, Enum):
     """A regression goes from good to bad, a recovery from bad to good."""
 
@@ -126,6 +131,19 @@ def failing_share(board: Board, symptom: Symptom, places: Sequence[int]) -> tupl
     return sum(t.bad for t in tallies), sum(t.runs for t in tallies)
 
 
+def folded(untested: Sequence[Untested]) -> tuple[Untested, ...]:
+    """What lies between, release by release; where that is too much, one line per reason."""
+    if len(untested) <= FOLD:
+        return tuple(untested)
+    by_reason: dict[str, list[str]] = {}
+    for one in untested:
+        by_reason.setdefault(one.reason, []).append(one.version)
+    return tuple(
+        Untested(version=v[0] if len(v) == 1 else f"{len(v)} from {v[0]} to {v[-1]}", reason=reason)
+        for reason, v in by_reason.items()
+    )
+
+
 def describe(transition: Transition) -> str:
     """One transition as a clause."""
     verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
@@ -134,8 +152,11 @@ def describe(transition: Transition) -> str:
 
 
 def _reservations(transition: Transition) -> Iterator[str]:
-    if transition.untested:
-        yield f" ({len(transition.untested)} between could not be tested)"
+    not_run = sum(u.reason == NOT_RUN for u in transition.untested)
+    if untestable := len(transition.untested) - not_run:
+        yield f" ({untestable} between could not be tested)"
+    if not_run:
+        yield f" ({not_run} between {'was' if not_run == 1 else 'were'} not run)"
     if transition.rate < 1:
         yield f" (flaky: it shows in about {transition.rate:.0%} of the runs)".replace("%", " %")
     if not transition.confirmed:
@@ -168,7 +189,7 @@ def _transition(
 
 def _why_untested(board: Board, index: int, symptom: Symptom) -> str:
     verdict = board[index].verdict(symptom)
-    return verdict.reason if verdict is not None else "not run"
+    return verdict.reason if verdict is not None else NOT_RUN
 
 
 def _signatures(board: Board, index: int, symptom: Symptom) -> list[str]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import jinja2
 
+from harness.core.transitions import folded
 from harness.reporting import text
 
 
@@ -24,6 +25,7 @@ def environment() -> jinja2.Environment:
         clean=text.clean,
         code=text.code,
         command=text.command,
+        folded=folded,
         key=text.key_numbers,
         md=text.markdown,
         secs=text.seconds,

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.core.findings import Finding, ReleaseResult
+from harness.core.transitions import folded
 from harness.reporting.text import clean, command, key_numbers, seconds
 
 STYLES = {"good": "green", "bad": "bold red", "skip": "yellow", "not run": "dim"}
@@ -63,7 +64,7 @@ def transitions_table(finding: Finding) -> Table:
     for name in ("symptom", "kind", "last before", "first after", "untested between", "confidence"):
         table.add_column(name, overflow="fold")
     for t in finding.transitions:
-        between = "; ".join(clean(f"{u.version}: {u.reason}", 100) for u in t.untested)
+        between = "; ".join(clean(f"{u.version}: {u.reason}", 100) for u in folded(t.untested))
         sure = f"{t.confidence:.4f}" + ("" if t.confirmed else ", not confirmed")
         places = (escape(clean(version)) for version in (t.last_before, t.first_after))
         table.add_row(t.symptom.value, t.kind.value, *places, escape(between), sure)

@@ -8,10 +8,11 @@ from datetime import datetime, timezone
 import pytest
 
 from harness.core.board import Row
+from harness.core.cases import Symptom
 from harness.core.findings import Answer, Question, conclude
 from harness.core.releases import Release, Timeline
 from harness.core.search import Policy
-from harness.core.transitions import Kind, describe, signature_changes, transitions
+from harness.core.transitions import Kind, Transition, Untested, describe, folded, signature_changes, transitions
 from harness.core.verdicts import GOOD
 from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, play, script, timeline
 
@@ -170,3 +171,30 @@ def test_questions_name_their_differences() -> None:
     one = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
     assert one.differences(one) == []
     assert one.differences(replace(one, last="3")) == ["last: '2' -> '3'"]
+
+
+def test_a_hundred_nightlies_between_are_told_by_reason():
+    short = tuple(Untested(version=f"3.7.0.dev{n}", reason="not run") for n in range(12))
+    assert folded(short) == short
+    long = (*short, Untested(version="3.7.0.dev12", reason="hidden by exception"))
+    assert [(u.version, u.reason) for u in folded(long)] == [
+        ("12 from 3.7.0.dev0 to 3.7.0.dev11", "not run"),
+        ("3.7.0.dev12", "hidden by exception"),
+    ]
+
+
+def test_what_was_not_run_is_not_called_untestable():
+    change = Transition(
+        symptom=Symptom.WRONG_METRIC,
+        kind=Kind.RECOVERY,
+        last_before="a",
+        first_after="e",
+        untested=(
+            Untested(version="b", reason="not run"),
+            Untested(version="c", reason="hidden by exception"),
+            Untested(version="d", reason="not run"),
+        ),
+        confirmed=True,
+        confidence=1.0,
+    )
+    assert describe(change) == "wrong-metric ends a -> e (1 between could not be tested) (2 between were not run)"
