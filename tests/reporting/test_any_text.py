@@ -1,0 +1,75 @@
+"""Whatever a case prints and a release calls itself, every report is whole, and what stands in it is only text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import jsonschema
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness import ledger
+from harness.core.findings import Finding
+from harness.edge import codec
+from harness.reporting import html_report, json_report, junit_report, markdown_report
+from harness.seams import Entry
+from tests.edge.samples import entry, header, observation
+
+HOSTILE = (
+    "<script>alert(1)</script>", "</td></tr></table><b>", "]]>", "\x1b[31mred\x1b[0m", "\u202eesrever", "\0", "\ufffe",
+    "| a | b |\n|---|---|", "[bold]x[/bold][/]", "{{ 7 * 7 }}", "{% raw %}", "@everybody", "![x](http://evil/x.png)", "\n# heading",
+)  # fmt: skip
+texts = st.text(max_size=40) | st.sampled_from(HOSTILE)
+
+
+@st.composite
+def findings(draw: st.DrawFn) -> Finding:
+    """A finding whose every text from outside is drawn."""
+    entries: list[Entry] = []
+    for release in ("1.0", "1.1"):
+        code = draw(st.sampled_from([0, 1, 125]))
+        made = entry(release, code)
+        assert made.finished is not None
+        seen = observation(code, output=draw(texts), versions={draw(texts): draw(texts)})
+        entries.append(replace(made, finished=replace(made.finished, observation=seen)))
+    if draw(st.booleans()):
+        entries[1] = Entry(release="1.1", untestable=draw(texts) or "x")
+    return ledger.compose(header(), entries)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.seen.add(tag)
+
+
+def tags(page: str) -> set[str]:
+    parser = Tags()
+    parser.feed(page)
+    return parser.seen
+
+
+PLAIN = ledger.compose(header(), [entry("1.0", 0), entry("1.1", 1)])
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(finding=findings())
+def test_every_report_is_whole_and_its_text_is_text(finding: Finding) -> None:
+    read = json.loads(json_report.render(finding))
+    jsonschema.validate(read, json_report.schema())
+    assert repr(codec.loads(Finding, json.dumps(read))) == repr(finding)
+    ElementTree.fromstring(junit_report.render(finding))
+    page = html_report.render(finding)
+    assert "script" not in tags(page)
+    assert "b" not in tags(page) - tags(html_report.render(PLAIN))
+    for text in (page, markdown_report.render(finding)):
+        assert not any(c in text for c in "\x1b\0\u202e")
+    assert not re.search(r"(?<!\\)\]\(http://evil", markdown_report.render(finding)), "a link that works"
+    assert json_report.render(finding) == json_report.render(finding)
