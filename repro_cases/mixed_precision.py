@@ -8,8 +8,8 @@ What the measurements say (Keras 3.5.0, 3.9.0 and 3.15.1, TensorFlow 2.19.1, CPU
   relu returns 0 for NaN, on the CPU too. Only the weights show that the model is dead.
 - Clipping cannot cure what is no longer finite. And every replica clips its own gradient before they are
   summed, so a clipped training differs between one and two replicas.
-- Dynamic loss scaling cures a scale that is too high, but skips another number of steps on one replica than on
-  two, whose gradients are half as large: both are right, and they differ by 3 %.
+- Dynamic loss scaling cures a scale that is too high, but skips another number of steps on one replica than
+  on two, whose gradients are half as large: both are right, and they differ by 3 %.
 """
 # /// script
 # requires-python = ">=3.9"

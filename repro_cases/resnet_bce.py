@@ -201,8 +201,8 @@ def model(fault="saturated_log", remedy="none", policy="mixed_float16", size="sm
     rate = 8 * RATE if fault == "scaled_rate" and remedy != "rate_over_replicas" else RATE
     optimizer = keras.optimizers.SGD(rate, momentum=0.9, clipnorm=1.0 if remedy == "clipnorm" else None)
     if policy == "mixed_float16":
-        # With the default of 2**15 a gradient overflows in the tenth step, on the second replica only, and the
-        # weights become NaN although nothing is wrong with the model. `mixed_precision` shows why.
+        # With the default of 2**15 a gradient overflows in the tenth step, on the second replica only, and
+        # the weights become NaN although nothing is wrong with the model. `mixed_precision` shows why.
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer, initial_scale=2.0**8)
     net = keras.Model(images, x)
     net.compile(optimizer=optimizer, loss=loss)
