@@ -16,6 +16,7 @@ from filelock import FileLock
 from harness.edge import environments, journal
 from tests.local_index import LocalIndex
 from tests.toy_runs import Child, Harness, Repro, children_of_home, repro, words_of
+from tests.toys import Toy
 
 UNDISTURBED = ({"1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad"}, [("regression", "1.1", "1.3")])
 
@@ -151,6 +152,19 @@ def test_the_children_of_a_killed_harness_end_without_it(tmp_path: Path, index: 
     child = Child(words_of(case, "1.0", "1.0"), tmp_path)
     child.until(lambda: case.ran().total() >= 1)
     assert children_of_home()
+    os.kill(child.pid, signal.SIGKILL)
+    child.end()
+    nothing_left()
+
+
+def test_a_build_that_hangs_ends_with_its_killed_harness(tmp_path: Path, index: LocalIndex, isolated: Path) -> None:
+    """nox, uv and the release's own build below it: three generations that nobody waits for any more."""
+    hung = tmp_path / "hung"
+    backend = f"import time\ndef build_wheel(*_): open({str(hung)!r}, 'w'); time.sleep(600)"
+    index.publish([Toy(version="7.0", build_backend=backend)])
+    child = Child(words_of(repro(tmp_path), "7.0", "7.0"), tmp_path)
+    child.until(hung.exists)
+    assert len(children_of_home()) >= 3
     os.kill(child.pid, signal.SIGKILL)
     child.end()
     nothing_left()
