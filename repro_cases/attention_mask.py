@@ -31,8 +31,8 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # seed = 8  # with most seeds the logits sink below -16 within 48 steps; with this one in the 18th
 #
 # # Attention that has become sharp turns rounding in half precision into other predictions: 5 % after 48
-# # steps in float16, 13 % in bfloat16, 18 % with the Keras layer (float32: 0.002 %). Weights say even less: softmax
-# # does not depend on the bias of the keys at all, so its gradient is nothing but rounding.
+# # steps in float16, 13 % in bfloat16, 18 % with the Keras layer (float32: 0.002 %). Weights say even less:
+# # softmax does not depend on the bias of the keys at all, so its gradient is nothing but rounding.
 # [tool.harness.tolerance]
 # metric = 0.25
 # weights = "not compared"
