@@ -29,7 +29,7 @@ ANSWERS = {
     Grade.PROVEN: "yes",
     Grade.NO_EFFECT: "not yet",
     Grade.MASKS: "the symptom is gone, but the values are not right",
-    Grade.BREAKS: "not yet: something else fails instead",
+    Grade.BREAKS: "not yet: it fails, though in another way",
 }
 
 
@@ -52,6 +52,10 @@ class Attempts(Protocol):
 
     def attempt(self, own: Case, release: Release, repeat: int) -> list[Entry]:
         """The entries of one trial and its reference."""
+        ...
+
+    def attempt_alone(self, own: Case, release: Release) -> list[Entry]:
+        """The same beside companions of its own."""
         ...
 
 
@@ -116,9 +120,22 @@ class SlotBench:
 
     def attempt(self, own: Case, release: Release, repeat: int) -> list[Entry]:
         """The entries of one trial and its reference."""
+        return self._attempt(own, release, self._environments_for(release), repeat)
+
+    def attempt_alone(self, own: Case, release: Release) -> list[Entry]:
+        """The same beside companions of its own: an old release need not fit those of tonight."""
+        mode, python = Mode(self._given["mode"]), self._given["python"]
+        timeline, pins = Timeline(releases=(release,)), options.check_pins(self._given["pins"])
+        try:
+            planned = self._shop.companions([own], timeline, pins, mode, python)
+        except UsageError as reason:
+            raise Untestable(f"its companions cannot be installed: {reason.what}") from reason
+        return self._attempt(own, release, self._shop.environments(planned), 0)
+
+    def _attempt(self, own: Case, release: Release, environments: Environments, repeat: int) -> list[Entry]:
         asked = variants(own, single.variant_of(own))
         trials = self._shop.trials(fresh=self._fresh)
-        return crew.attempt(own, release, asked, self._environments_for(release), trials, Said(), repeat=repeat)
+        return crew.attempt(own, release, asked, environments, trials, Said(), repeat=repeat)
 
     def _environments_for(self, release: Release) -> Environments:
         self._timelines.setdefault(release.package, Timeline(releases=(release,)))
@@ -186,7 +203,7 @@ class BenchFixWatch:
         """Grade the nightly."""
         broken = Release(package=self._control_package, version=watch.broken)
         before, own = channels.as_package(case, broken.package), channels.as_package(case, release.package)
-        old, new = self._bench.attempt(before, broken, 0), self._bench.attempt(own, release, 0)
+        old, new = self._bench.attempt_alone(before, broken), self._bench.attempt(own, release, 0)
         variant = single.variant_of(own)
         reference = ledger.reference_for(variant)
         without, patched = ledger.observed(old, variant), ledger.observed(new, variant)
