@@ -143,7 +143,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-BATCH = 16  # as in [tool.harness.fit]
+BATCH = 16  # the global batch, as `fit` gets it
 LENGTH = 8
 TOKENS = 12
 HEADS, SIZE = 2, 8

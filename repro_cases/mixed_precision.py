@@ -173,7 +173,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-BATCH = 32  # as in [tool.harness.fit]
+BATCH = 32  # the global batch, as `fit` gets it
 BAD = 20  # a row of the first batch; with two replicas the second one gets it
 
 

@@ -154,7 +154,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-BATCH = 8  # the global batch, as in [tool.harness.fit]
+BATCH = 8  # the global batch, as `fit` gets it
 LENGTH = 512  # samples in a clip
 RESOLUTIONS = ((64, 16, 48), (128, 32, 96), (256, 64, 192))  # (FFT length, hop, window length)
 SILENT = 6  # in the first batch; with two replicas of four clips each, the second replica meets it

@@ -6,11 +6,13 @@ import json
 from typing import Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 
 from harness.commands import options
 from harness.core.releases import Order, Release, Timeline
 from harness.edge.interpreters import Interpreter
+from harness.reporting.text import clean
 from harness.wiring import workshop
 
 
@@ -33,7 +35,10 @@ def command(package: str, **given: Any) -> int:
     for name in ("version", "date", "requires-python", "yanked", "usable here"):
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(str(row[k] or "") for k in ("version", "date", "requires_python", "yanked", "usable")))
+        cells = (row[k] or "" for k in ("version", "date", "requires_python", "yanked", "usable"))
+        table.add_row(
+            *(escape(clean(str(cell), 200)) for cell in cells)
+        )  # an index is a stranger: no markup of its own
     options.console().print(table)
     return 0
 

@@ -29,6 +29,7 @@ DEFAULTS = {
     "confidence": 0.99,
     "options": (),
     "settings": (),
+    "max_gap": None,
     "channel": "stable",
     "channels": (Channel.STABLE,),
 }

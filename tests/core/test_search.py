@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -107,19 +106,6 @@ class TestCost:
         played = play(length, script("g" * cut + "n" * (length - cut)), Policy(max_gap=None))
         assert found_edges(played.board, NAN) == {(cut - 1, cut, True)}
         assert played.runs <= 2 + math.ceil(math.log2(length)) + 10
-
-    def test_time_grows_with_the_length_and_not_with_its_square(self) -> None:
-        """Ten times the releases cost about ten times the time, a hundred times if it were quadratic."""
-
-        def seconds(length: int) -> float:
-            rng = random.Random(0)
-            shown = [{NAN: bad() if 2 * i > length and rng.random() < 0.6 else GOOD} for i in range(length)]
-            board = [Row(runs=(run,)) for run in shown]
-            start = time.process_time()
-            assert next_probes(board, Policy())
-            return time.process_time() - start
-
-        assert seconds(2000) < 40 * max(seconds(200), 1e-3)
 
 
 class TestOrder:
