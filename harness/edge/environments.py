@@ -48,12 +48,13 @@ SEAL = "sealed.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One sealed folder: where its interpreter and packages are, and what its files looked like."""
+    """One sealed folder: where its interpreter and packages are, what it stands on, what its files looked like."""
 
     key: str
     executable: str
     site: str
     fingerprint: str
+    base: str = ""
 
 
 class NoxEnvironments:
@@ -132,7 +133,7 @@ class NoxEnvironments:
             return self._bases[key], False
         folder = self._home.folder("environments", key)
         with self._alone(key, tell), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
-            layer = _sealed(folder)
+            layer = _sealed(folder, base.site if base else "")
             built = layer is None
             if layer is None:
                 layer = self._build(key, folder, lock, base, tell)
@@ -196,7 +197,8 @@ class NoxEnvironments:
             raise self._build_failure(ended)
         built = json.loads(answer.read_text(encoding="utf-8"))
         seen = sealing.fingerprint(Path(built["site"]))
-        return Layer(key=key, executable=built["executable"], site=built["site"], fingerprint=seen)
+        stands_on = base.site if base else ""
+        return Layer(key=key, executable=built["executable"], site=built["site"], fingerprint=seen, base=stands_on)
 
     def _run_nox(self, folder: Path, log: Path) -> Ended:
         command = [
@@ -240,11 +242,11 @@ def layer_key(lock: Sequence[str], base_key: str, python: str) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
 
 
-def _sealed(folder: Path) -> Layer | None:
-    """Return the layer if it was finished and nobody has edited it since."""
+def _sealed(folder: Path, base: str) -> Layer | None:
+    """Return the layer if it was finished, nobody edited it since, and its base still lies where it did."""
     try:
         layer = codec.loads(Layer, (folder / SEAL).read_bytes())
         intact = Path(layer.executable).exists() and sealing.fingerprint(Path(layer.site)) == layer.fingerprint
     except (OSError, codec.Malformed):
         return None
-    return layer if intact else None
+    return layer if intact and layer.base == base else None
