@@ -90,6 +90,15 @@ def test_it_is_built_once_and_another_release_shares_the_base(yard: Yard) -> Non
     assert len(yard.layers()) == 3
 
 
+def test_a_layer_whose_base_was_built_anew_is_built_anew_too(yard: Yard) -> None:
+    yard.prepare("1.0")
+    for layer in yard.layers():
+        seal = layer / "sealed.json"
+        if '"base": ""' in seal.read_text(encoding="utf-8"):
+            seal.unlink()  # as after an edit in place: only the base is not what it was
+    assert said(yard.prepare("1.0"), "import toykeras, toynumpy; print('both')") == "both"
+
+
 def test_byte_code_is_compiled_at_once(yard: Yard) -> None:
     site = Path(said(yard.prepare("1.0"), "import toykeras; print(toykeras.__file__)")).parent
     assert list(site.glob("__pycache__/*.pyc"))
