@@ -8,8 +8,8 @@ not there, float64 input, statistics of BatchNormalization.
 What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 - Keras's own binary cross-entropy stays finite. Where nothing stands between it and the sigmoid, it finds the
   logits in the graph and uses them, so a loss in float16 agrees with `from_logits=True`. In mixed precision a
-  cast to float32 hides them: probabilities are clipped at 1e-7, which makes 15.9 of the bright image's 9.4 and
-  its gradient 0. A sigmoid in float32 helps up to a logit of 17.
+  cast to float32 hides them: probabilities are clipped at 1e-7, which turns the bright image's 9.4 into 15.9,
+  with gradient 0. A sigmoid in float32 helps up to a logit of 17.
 - `batch_size` is the size of the *global* batch, so eight replicas do not make 256 of 32. Who multiplies the
   rate by eight nevertheless gets NaN, on one replica as on many.
 - float64 input makes no difference: `fit` casts it.
