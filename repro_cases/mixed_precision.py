@@ -1,6 +1,6 @@
 """A plain regression net in three precisions, and what NaN, a wrong unit and overflowing gradients do to it.
 
-What the measurements say (Keras 3.5.0, 3.9.0 and 3.15.1, TensorFlow 2.19.1, CPU):
+What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two also on 3.9.0):
 - Dynamic loss scaling expects an overflow now and then and skips that step. Under MirroredStrategy the
   loss-scale optimizer asks only the *first* replica whether its gradients are finite. An overflow on another
   one is applied: a healthy training in mixed_float16 ends with NaN weights. It is the default fault here.

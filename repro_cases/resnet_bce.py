@@ -7,9 +7,9 @@ not there, float64 input, statistics of BatchNormalization.
 
 What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 - Keras's own binary cross-entropy stays finite. Where nothing stands between it and the sigmoid, it finds the
-  logits in the graph and uses them, so a loss in float16 equals `from_logits=True`. In mixed precision a cast
-  to float32 hides them: probabilities are clipped at 1e-7, which makes 15.9 of the bright image's 9.4 and its
-  gradient 0. A sigmoid in float32 helps up to a logit of 17.
+  logits in the graph and uses them, so a loss in float16 agrees with `from_logits=True`. In mixed precision a
+  cast to float32 hides them: probabilities are clipped at 1e-7, which turns the bright image's 9.4 into 15.9,
+  with gradient 0. A sigmoid in float32 helps up to a logit of 17.
 - `batch_size` is the size of the *global* batch, so eight replicas do not make 256 of 32. Who multiplies the
   rate by eight nevertheless gets NaN, on one replica as on many.
 - float64 input makes no difference: `fit` casts it.
@@ -17,7 +17,7 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
   `fit` overrides it. Each replica then has statistics of its own. Only `trainable = False` freezes it.
 
 `size = "resnet50"` takes the real one. On two idle cores it needs about 15 s on one replica, 40 s on two and
-60 s on eight, so by default a smaller network of the same blocks is trained, on two replicas.
+60 s on eight with a frozen base, so by default a smaller network of the same blocks is trained, on two.
 """
 # /// script
 # requires-python = ">=3.9"

@@ -13,7 +13,7 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 - An empty replica does not give NaN, it raises; not in the STFT but in the convolution before it, whose
   oneDNN kernel returns the wrong number of channels for an empty batch. With TF_ENABLE_ONEDNN_OPTS=0 it
   trains, and the one sample of that batch counts half.
-- A loss that returns one number is not divided by the number of replicas; from 3.8.0 on all others are.
+- A loss that returns one number is not divided by the number of replicas; one number per clip is.
 """
 # /// script
 # requires-python = ">=3.9"
