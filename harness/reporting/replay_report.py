@@ -50,7 +50,11 @@ def markdown(told: Chronicle) -> str:
             run=sum(not inferred for inferred in looks.values()),
             inferred=sum(looks.values()),
             opened=sum(change.word in {word.value for word in ALARMING} for change in changes),
-            unconfirmed=sum(n.turns_bad and not n.confirmed for n in narrowed),
+            stale=sum(
+                change.word == Word.NEW.value for alarm in told.alarms if not alarm.symptom for change in alarm.changes
+            ),
+            longest=max((_longest(told, case) for case in _cases(told)), default=0),
+            seconds=sum(record.seconds for record in records),
             notes=list(dict.fromkeys(note for record in records for note in record.notes)),
             alarms=told.alarms,
             narrowed=narrowed,
@@ -87,6 +91,12 @@ def _result(night: JudgedNight, case: str) -> tuple[str, str]:
     own = [row for row in rows(night) if row.case == case]
     words = ", ".join(dict.fromkeys(row.word.value for row in own))
     return words, "; ".join(f"{row.word.value}: {', '.join(row.symptoms)}" for row in own if row.symptoms)
+
+
+def _longest(told: Chronicle, case: str) -> int:
+    """Most builds in a row that were not run."""
+    builds = {n.record.nightly: _inferred(s) for n in told.nights for s in n.record.cases if s.case == case}
+    return max((len(list(run)) for inferred, run in groupby(builds.values()) if inferred), default=0)
 
 
 def _inferred(seen: CaseNight) -> bool:
