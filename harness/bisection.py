@@ -10,7 +10,7 @@ from harness.core.board import Row
 from harness.core.cases import Case, Level
 from harness.core.observations import Variant
 from harness.core.releases import Timeline
-from harness.core.search import Policy, Probe, next_probes
+from harness.core.search import Policy, Probe, Why, next_probes
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 
@@ -24,6 +24,8 @@ class Inquiry:
         policy: How hard to search.
         variant: The trial that is judged; its reference runs beside it.
         jobs: How many releases are tried at once.
+        course: (version, repeat) of every run that an earlier search for the same answer made. With several jobs
+            the order in which runs end decides what is asked next; going the same way again asks for nothing new.
     """
 
     case: Case
@@ -31,6 +33,7 @@ class Inquiry:
     policy: Policy
     variant: Variant
     jobs: int = 1
+    course: tuple[tuple[str, int], ...] = ()
 
 
 def variants(case: Case, variant: Variant) -> tuple[Variant, ...]:
@@ -53,8 +56,14 @@ def bisect(
     def look() -> list[Row]:
         return ledger.board(inquiry.case, inquiry.timeline, journal.entries(), inquiry.variant)
 
+    known = _known_course(inquiry)
+
     def choose(going: Sequence[Probe], room: int) -> list[Probe]:
-        return next_probes(look(), inquiry.policy, wanted=room, pending=[probe.index for probe in going])
+        rows = look()
+        chosen = _same_way(known, rows, {probe.index for probe in going}, room)
+        if chosen or known or any(probe.why is Why.AGAIN for probe in going):
+            return chosen
+        return next_probes(rows, inquiry.policy, wanted=room, pending=[probe.index for probe in going])
 
     def work(probe: Probe) -> list[Entry]:
         entries = crew.attempt(
@@ -74,6 +83,37 @@ def bisect(
 
     crew.drive(choose, work, journal, lambda probe: _announce(inquiry, probe, look(), listener), inquiry.jobs)
     return look()
+
+
+def _known_course(inquiry: Inquiry) -> list[Probe]:
+    """The runs of an earlier search, the first of each release first."""
+    places = {release.version: index for index, release in enumerate(inquiry.timeline.releases)}
+    return [
+        Probe(index=places[version], repeat=repeat, why=Why.AGAIN)
+        for version, repeat in sorted(inquiry.course, key=lambda run: run[1])
+        if version in places
+    ]
+
+
+def _same_way(known: list[Probe], rows: Sequence[Row], going: set[int], room: int) -> list[Probe]:
+    """Take from `known` what can be run now; each is tried once, and what the journal holds is dropped."""
+    chosen: list[Probe] = []
+    for probe in list(known):
+        row = rows[probe.index]
+        if row.blocked is not None or len(row.runs) > probe.repeat:
+            known.remove(probe)
+        elif len(chosen) < room and len(row.runs) == probe.repeat and probe.index not in going:
+            known.remove(probe)
+            going.add(probe.index)
+            chosen.append(probe)
+    if not chosen and not going:
+        known.clear()  # a run that ended without a verdict: the search takes over
+    return chosen
+
+
+def course_of(entries: Sequence[Entry]) -> tuple[tuple[str, int], ...]:
+    """The runs that a finished search made, for the next one that asks the same."""
+    return tuple(sorted({(e.release, e.finished.trial.repeat) for e in entries if e.finished is not None}))
 
 
 def _announce(inquiry: Inquiry, probe: Probe, rows: Sequence[Row], listener: Listener) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import ledger
-from harness.bisection import Inquiry, bisect, variants
+from harness.bisection import Inquiry, bisect, course_of, variants
 from harness.core.cases import Case, Level, Symptom
 from harness.core.errors import HarnessError, SurroundingsError
 from harness.core.findings import Finding
@@ -49,6 +49,7 @@ class Run:
         jobs: int = 1,
         failures: Mapping[str, HarnessError] | None = None,
         journal: MemoryJournal | None = None,
+        course: tuple[tuple[str, int], ...] = (),
     ) -> None:
         self.versions = [f"1.{n}" for n in range(len(words))]
         table = dict(zip(self.versions, words, strict=True))
@@ -61,10 +62,18 @@ class Run:
         self.journal = journal or MemoryJournal()
         self.heard = Heard()
         self.jobs = jobs
+        self.course = course
 
     def go(self) -> Finding:
         variant = TWO if self.about.level is Level.MODEL else Variant()
-        inquiry = Inquiry(case=self.about, timeline=self.timeline, policy=self.policy, variant=variant, jobs=self.jobs)
+        inquiry = Inquiry(
+            case=self.about,
+            timeline=self.timeline,
+            policy=self.policy,
+            variant=variant,
+            jobs=self.jobs,
+            course=self.course,
+        )
         bisect(inquiry, self.environments, self.trials, self.journal, self.heard)
         return self.finding()
 
@@ -108,6 +117,22 @@ class TestSearch:
         assert [(r.version, r.verdict, r.symptoms, r.reason) for r in together.releases] == [
             (r.version, r.verdict, r.symptoms, r.reason) for r in alone.releases
         ]
+
+    @settings(max_examples=30)
+    @given(TABLES, st.integers(1, 4), st.integers(1, 4))
+    def test_who_goes_the_same_way_again_runs_the_same_and_no_more(self, words, jobs, others):
+        """A second search that knows the first one's course makes exactly its runs, with any number of jobs."""
+        first = Run(words, jobs=jobs)
+        answer = first.go()
+        second = Run(words, jobs=others, course=course_of(first.journal.entries()))
+        assert found(second.go()) == found(answer)
+        assert course_of(second.journal.entries()) == course_of(first.journal.entries())
+
+    def test_a_course_that_leads_nowhere_leaves_the_search_as_it_is(self):
+        """Runs of another timeline, or that give no verdict now, are not waited for."""
+        words = ["good", "untestable", "nan"]
+        led = Run(words, course=(("9.9", 0), ("1.1", 0), ("1.1", 1), ("1.2", 7)))
+        assert found(led.go()) == found(Run(words).go())
 
     def test_the_history_of_keras_is_told_apart_by_symptom(self):
         """The MNIST CNN: an exception in one release, NaN in the next three, then good again."""

@@ -22,7 +22,7 @@ from harness.core.observations import CONTRACT
 from harness.core.releases import Timeline
 from harness.core.search import Policy
 from harness.core.timelines import is_nightly
-from harness.edge import case_files, keeping
+from harness.edge import case_files, courses, keeping
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal
@@ -231,12 +231,14 @@ def _search(
         policy=header.policy,
         variant=header.question.variant,
         jobs=given["jobs"],
+        course=() if given["fresh"] else courses.recall(shop.home, header),
     )
     trials = shop.trials(fresh=given["fresh"], memory_bytes=given["memory"])
     resume = f"{header.reproduce} --resume {shlex.quote(str(folder))}"
     try:
         with listener(len(header.timeline.releases), given["jobs"]) as shown:
             bisection.bisect(inquiry, shop.environments(companions, shown), trials, journal, shown)
+        courses.remember(shop.home, header, bisection.course_of(journal.entries()))
     except KeyboardInterrupt:
         click.echo(
             f"\nharness: interrupted; {len(journal.entries())} finished trials are kept. Resume with:\n  {resume}",

@@ -46,6 +46,7 @@ class Why(str, Enum):
     SPLIT = "split"
     FILL = "fill"
     CONFIRM = "confirm"
+    AGAIN = "again"
 
 
 @dataclass(frozen=True, kw_only=True)
