@@ -15,7 +15,7 @@ from harness import bisection, ledger
 from harness.commands import channels, options, stages
 from harness.commands.progress import listener
 from harness.core import switches
-from harness.core.cases import STRATEGIES, Case, Symptom
+from harness.core.cases import FRAMEWORK, STRATEGIES, Case, Symptom
 from harness.core.errors import ExitCode, SurroundingsError
 from harness.core.findings import EXIT_CODES, Finding, Question, RunHeader
 from harness.core.observations import CONTRACT
@@ -141,6 +141,9 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
     timeline = options.timeline_of(page, case, given["first"], given["last"], given["order"])
     index_seconds = time.monotonic() - started
     companions = shop.companions([case], timeline, pins, Mode(given["mode"]), given["python"])
+    if case.import_name == FRAMEWORK:
+        named = [pin for pin in setting(companions).companions if pin.startswith("keras==")]
+        click.echo(f"harness: {case.package} with {', '.join(named) or 'no Keras'}", err=True)
     question = _question(case, timeline, companions, given)
     policy = Policy(
         symptoms=question.symptoms,
@@ -188,7 +191,8 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
 
 def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
     words = ["harness", "bisect", case_files.callable_as(case), "--from", question.first, "--to", question.last]
-    words += ["--channel", "nightly"] if is_nightly(case.package) else []
+    if is_nightly(case.package) or given["channels"] == channels.BOTH:
+        words += ["--channel", "nightly" if is_nightly(case.package) else "stable,nightly"]
     words += ["--package", given["package"]] if given["package"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]

@@ -230,4 +230,5 @@ def searching(case: Case, given: Mapping[str, Any], **changes: Any) -> dict[str,
     with bisect.command.make_context("bisect", [case.path]) as context:
         defaults = {name: value for name, value in context.params.items() if name != "case_name"}
     taken_over = {name: given[name] for name in ("jobs", "pins", "mode", "python")}
-    return bisect.completed(case, {**defaults, **taken_over, **changes})
+    asked = {**defaults, "channels": channels.parse(None, case.package)}
+    return bisect.completed(case, {**asked, **taken_over, **changes})

@@ -26,6 +26,7 @@ DEFAULTS = {
     "strategy": None,
     "repeats": None,
     "max_trials": None,
+    "max_gap": None,
     "confidence": 0.99,
     "options": (),
     "settings": (),
