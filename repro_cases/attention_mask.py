@@ -25,6 +25,7 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 #   "https://github.com/google/flax/issues/982",
 #   "https://github.com/keras-team/keras/issues/19479",
 # ]
+# since = "3.5.0"
 # expects = "nonfinite-metric"
 # replicas = 2
 # timeout_seconds = 180

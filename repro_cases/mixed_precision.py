@@ -22,6 +22,7 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 #   "https://github.com/tensorflow/tensorflow/issues/32730",
 #   "https://github.com/keras-team/keras/issues/20011",
 # ]
+# since = "3.5.0"
 # expects = "nonfinite-weights"
 # replicas = 2
 # timeout_seconds = 180

@@ -28,6 +28,7 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 #   "https://github.com/tensorflow/tensorflow/issues/41657",
 #   "https://github.com/keras-team/keras/issues/16285",
 # ]
+# since = "3.5.0"
 # expects = "nonfinite-metric"
 # replicas = 2
 # timeout_seconds = 180
