@@ -7,7 +7,7 @@ from datetime import datetime
 
 from harness.core.belief import settle
 from harness.core.board import Row
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.findings import (
     Finding,
     ReleaseResult,
@@ -17,6 +17,7 @@ from harness.core.findings import (
 )
 from harness.core.observations import Observation, Variant
 from harness.core.releases import Release, Timeline
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Untested, signature_changes, transitions
 from harness.core.verdicts import Outcome, Verdict, Verdicts, judge
 from harness.seams import Entry

@@ -13,8 +13,8 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from harness.core.cases import Symptom
 from harness.core.errors import UsageError
+from harness.core.symptoms import Symptom
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,12 +8,13 @@ from enum import Enum
 
 from harness.core.belief import believe
 from harness.core.board import Board, seen_symptoms
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.doubts import doubts, flaky_share, percent
 from harness.core.errors import ExitCode
 from harness.core.observations import NonFinite, Variant
 from harness.core.releases import Timeline
 from harness.core.search import Policy
+from harness.core.symptoms import Symptom
 from harness.core.transitions import (
     SignatureChange,
     Transition,

@@ -25,9 +25,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
-from harness.core.cases import Case, Level, Symptom, Tolerance
+from harness.core.cases import Case, Level, Tolerance
 from harness.core.findings import Question, Setting
 from harness.core.observations import EndingKind, Observation, Stage
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, Verdict, Verdicts
 
 _ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)

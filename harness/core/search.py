@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from harness.core.belief import Belief, Edge, believe
 from harness.core.board import Board, seen_symptoms
-from harness.core.cases import Symptom
+from harness.core.symptoms import Symptom
 
 MOST_RUNS = 40
 """Most runs of one release that doubt alone can ask for. A symptom that shows in one run of ten passes 40

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from harness.core.belief import Belief, Edge, believe
 from harness.core.board import Board, seen_symptoms
-from harness.core.cases import Symptom
 from harness.core.releases import Timeline
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 
 CONFIDENCE = 0.99

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from harness.core.cases import Case, Level, Symptom
+from harness.core.cases import Case, Level
 from harness.core.errors import SurroundingsError
 from harness.core.observations import Ending, EndingKind, NonFinite, Observation, Stage, WeightFacts
 from harness.core.signatures import signature
+from harness.core.symptoms import Symptom
 
 
 class Outcome(str, Enum):

@@ -16,9 +16,10 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 import harness
-from harness.core.cases import Case, Level, Symptom
+from harness.core.cases import Case, Level
 from harness.core.errors import HarnessError, Untestable, UsageError
 from harness.core.observations import CONTRACT, Ending, EndingKind, FixFacts, Observation, Stage
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import signal_name, untestable
 from harness.edge import case_files, codec, surroundings
 from harness.edge.failures import Transient, machine_failure, retried

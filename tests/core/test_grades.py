@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.cases import Level, Symptom, Tolerance
+from harness.core.cases import Level, Tolerance
 from harness.core.grades import (
     FixExit,
     FixResult,
@@ -21,6 +21,7 @@ from harness.core.grades import (
     worst,
 )
 from harness.core.observations import EndingKind, FixFacts, Stage
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import GOOD, Outcome, Verdict
 from tests.examples import case, ending, observation
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from harness.core.belief import edges
 from harness.core.board import Row
-from harness.core.cases import Symptom
 from harness.core.search import MOST_RUNS, Policy, Why, next_probes
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import GOOD, Outcome, Verdict
 from tests.histories.simulate import (
     NAN,

@@ -8,10 +8,10 @@ from datetime import datetime, timezone
 import pytest
 
 from harness.core.board import Row
-from harness.core.cases import Symptom
 from harness.core.findings import Answer, Question, conclude
 from harness.core.releases import Release, Timeline
 from harness.core.search import Policy
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind, Transition, Untested, describe, folded, signature_changes, transitions
 from harness.core.verdicts import GOOD
 from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, play, script, timeline

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.cases import DEFAULT_TOLERANCE, Case, Level, Symptom, Tolerance
+from harness.core.cases import DEFAULT_TOLERANCE, Case, Level, Tolerance
 from harness.core.errors import ExitCode, SurroundingsError
 from harness.core.observations import Ending, EndingKind, NonFinite, Observation, Stage, WeightFacts
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, close, judge, signal_name, untestable, weight_differences
 from tests.examples import case, ending, observation, script, weights
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from harness.core.cases import Claim, Remedy, Symptom
+from harness.core.cases import Claim, Remedy
 from harness.core.claims import Answer as ClaimAnswer
 from harness.core.claims import Answered, Evidence
 from harness.core.findings import (
@@ -20,6 +20,7 @@ from harness.core.findings import (
 from harness.core.grades import FixReport, FixResult, Grade, Graded
 from harness.core.observations import NonFinite
 from harness.core.remedies import Measured, RemedyReport, RemedyRow, Told
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind, SignatureChange, Transition, Untested
 from harness.core.verdicts import Outcome, Verdict
 from tests.examples import HOSTILE
