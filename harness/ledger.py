@@ -15,11 +15,12 @@ from harness.core.findings import (
     TrialRecord,
     conclude,
 )
+from harness.core.judgement import judge
 from harness.core.observations import Observation, Variant
 from harness.core.releases import Release, Timeline
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Untested, signature_changes, transitions
-from harness.core.verdicts import Outcome, Verdict, Verdicts, judge
+from harness.core.verdicts import Outcome, Verdict, Verdicts
 from harness.seams import Entry
 
 

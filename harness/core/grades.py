@@ -28,10 +28,9 @@ from enum import Enum, IntEnum
 from harness.core.cases import Case, Level, Tolerance
 from harness.core.findings import Question, Setting
 from harness.core.observations import EndingKind, Observation, Stage
-from harness.core.symptoms import Symptom
+from harness.core.symptoms import ENDS, Symptom
 from harness.core.verdicts import Outcome, Verdict, Verdicts
 
-_ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)
 LUCK = 0.01  # a flaky symptom may stay away by chance; beyond this probability that proves nothing
 
 
@@ -174,7 +173,7 @@ def luck(without: Sequence[Verdicts], runs: int) -> float:
 
 def _ended(verdicts: Verdicts) -> str:
     """Why a trial ended before its time; "" when it did not, or when that tells nothing."""
-    return next((verdicts[s].reason for s in _ENDS if s in verdicts and verdicts[s].outcome is Outcome.BAD), "")
+    return next((verdicts[s].reason for s in ENDS if s in verdicts and verdicts[s].outcome is Outcome.BAD), "")
 
 
 def _healthy(without: Verdicts, patched: Verdicts, targets: Sequence[Symptom]) -> tuple[Grade, str]:
@@ -229,7 +228,7 @@ def _sick(
 
 def _turned(symptom: Symptom, without: Verdicts, patched: Verdicts) -> bool:
     """Whether an early end became another one: it came earlier, or the cured one was hiding it."""
-    return symptom in _ENDS and without[symptom].signature != patched[symptom].signature
+    return symptom in ENDS and without[symptom].signature != patched[symptom].signature
 
 
 def _not_compared(case: Case, patched: Verdicts, asked: Sequence[Symptom]) -> str:

@@ -21,6 +21,7 @@ from itertools import pairwise
 from harness.core.belief import Belief, Edge, believe
 from harness.core.board import Board, seen_symptoms
 from harness.core.symptoms import Symptom
+from harness.core.verdicts import HIDDEN
 
 MOST_RUNS = 40
 """Most runs of one release that doubt alone can ask for. A symptom that shows in one run of ten passes 40
@@ -33,10 +34,6 @@ stops on lucky runs too often: at 1, 1.05 % of the edges stated at 0.99 in noisy
 
 SCAN = 32
 """So many evenly spread releases, all of them broken, make a long timeline untestable when none is filled."""
-
-
-HIDDEN = "hidden by "
-"""How the reason of a verdict begins when another symptom hides this one."""
 
 
 class Why(str, Enum):

@@ -15,3 +15,7 @@ class Symptom(str, Enum):
     NONFINITE_WEIGHTS = "nonfinite-weights"
     WRONG_METRIC = "wrong-metric"
     WRONG_WEIGHTS = "wrong-weights"
+
+
+ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)
+"""Symptoms of a trial that ended before its time."""

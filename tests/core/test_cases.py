@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.core.cases import DEFAULT_TOLERANCE, Tolerance
 from tests.examples import case
 
 
@@ -30,3 +31,8 @@ def test_the_import_name_is_that_of_the_package_under_test(package, module):
 )
 def test_it_uses_the_framework_when_that_is_under_test_or_a_companion(package, companions, uses):
     assert case(package=package, companions=companions).uses_framework is uses
+
+
+def test_the_default_tolerance_is_one_in_a_thousand():
+    assert case().tolerance == Tolerance(metric=DEFAULT_TOLERANCE, weights=DEFAULT_TOLERANCE)
+    assert pytest.approx(1e-3) == DEFAULT_TOLERANCE
