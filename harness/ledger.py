@@ -16,10 +16,11 @@ from harness.core.findings import (
     conclude,
 )
 from harness.core.judgement import judge
-from harness.core.observations import Observation, Variant
+from harness.core.observations import Observation
 from harness.core.releases import Release, Timeline
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Untested, signature_changes, transitions
+from harness.core.variants import Variant
 from harness.core.verdicts import Outcome, Verdict, Verdicts
 from harness.seams import Entry
 

@@ -12,9 +12,10 @@ from harness.core.claims import Answered, Evidence
 from harness.core.findings import RunHeader
 from harness.core.grades import Grade, Graded
 from harness.core.judgement import judge
-from harness.core.observations import Observation, Variant
+from harness.core.observations import Observation
 from harness.core.releases import Release
 from harness.core.remedies import Attempt, Measured, RemedyReport, RemedyRow
+from harness.core.variants import Variant
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 CHUNK = 8  # trials that share one import; what is finished is recorded after each chunk

@@ -16,10 +16,11 @@ from harness.core.cases import Case
 from harness.core.errors import UsageError
 from harness.core.findings import Question, RunHeader
 from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
-from harness.core.observations import CONTRACT, Variant
+from harness.core.observations import CONTRACT
 from harness.core.releases import Channel, Order, Release, Timeline, sort, stable_timeline
 from harness.core.search import Policy
 from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 from harness.edge import case_files
 from harness.edge.clones import commit_of
 from harness.edge.companions import Companions, Mode

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from harness.core.cases import Case, Claim
-from harness.core.observations import Variant
 from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 from harness.core.verdicts import Outcome, Verdicts
 
 GOOD = "good"

@@ -21,7 +21,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from harness.core.observations import ArrayFacts, BadVariable, DiagnosisFacts, EndingKind, Observation, ShareFacts
+from harness.core.diagnosis_facts import ArrayFacts, BadVariable, DiagnosisFacts, ShareFacts
+from harness.core.observations import EndingKind, Observation
 
 RUNAWAY = 1e3
 """Growth of the largest weight or of the loss, against the first step, that counts as divergence. Trainings of

@@ -11,7 +11,7 @@ from harness.core.board import Board, seen_symptoms
 from harness.core.cases import Case
 from harness.core.doubts import doubts, flaky_share, percent
 from harness.core.errors import ExitCode
-from harness.core.observations import NonFinite, Variant
+from harness.core.observations import NonFinite
 from harness.core.releases import Timeline
 from harness.core.search import Policy
 from harness.core.symptoms import Symptom
@@ -22,6 +22,7 @@ from harness.core.transitions import (
     describe,
     signature_changes,
 )
+from harness.core.variants import Variant
 from harness.core.verdicts import Outcome, Verdict
 
 SCHEMA_VERSION = 1

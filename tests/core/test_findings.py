@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.core.findings import Question
-from harness.core.observations import Variant
+from harness.core.variants import Variant
 
 QUESTION = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
 
