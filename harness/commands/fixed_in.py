@@ -14,10 +14,11 @@ from harness.bisection import variants
 from harness.commands import options, single
 from harness.core.cases import Case
 from harness.core.errors import UsageError
-from harness.core.findings import Question, RunHeader
 from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
 from harness.core.observations import CONTRACT
+from harness.core.questions import Question
 from harness.core.releases import Channel, Order, Release, Timeline, sort, stable_timeline
+from harness.core.runs import RunHeader
 from harness.core.search import Policy
 from harness.core.symptoms import Symptom
 from harness.core.variants import Variant

@@ -18,10 +18,11 @@ from harness.commands.progress import listener
 from harness.core import switches
 from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
-from harness.core.findings import Question, RunHeader
 from harness.core.grades import FixReport, FixResult, exit_code, sentence, workarounds
 from harness.core.observations import CONTRACT
+from harness.core.questions import Question
 from harness.core.releases import Release, Timeline
+from harness.core.runs import RunHeader
 from harness.core.search import Policy
 from harness.core.symptoms import Symptom
 from harness.core.verdicts import Verdicts

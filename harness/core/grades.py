@@ -26,8 +26,9 @@ from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 from harness.core.cases import Case, Level, Tolerance
-from harness.core.findings import Question, Setting
 from harness.core.observations import EndingKind, Observation, Stage
+from harness.core.questions import Question
+from harness.core.runs import Setting
 from harness.core.symptoms import ENDS, Symptom
 from harness.core.verdicts import Outcome, Verdict, Verdicts
 

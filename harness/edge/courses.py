@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from harness.core.findings import Question, RunHeader
+from harness.core.questions import Question
+from harness.core.runs import RunHeader
 from harness.core.search import Policy
 from harness.edge import codec
 from harness.edge.home import Home

@@ -8,18 +8,13 @@ from dataclasses import replace
 from harness.core.cases import Claim, Remedy
 from harness.core.claims import Answer as ClaimAnswer
 from harness.core.claims import Answered, Evidence
-from harness.core.findings import (
-    Answer,
-    Conclusion,
-    Finding,
-    Question,
-    ReleaseResult,
-    Setting,
-    TrialRecord,
-)
+from harness.core.conclusions import Answer, Conclusion
+from harness.core.findings import Finding, ReleaseResult, TrialRecord
 from harness.core.grades import FixReport, FixResult, Grade, Graded
 from harness.core.observations import NonFinite
+from harness.core.questions import Question
 from harness.core.remedies import Measured, RemedyReport, RemedyRow, Told
+from harness.core.runs import Setting
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind, SignatureChange, Transition, Untested
 from harness.core.verdicts import Outcome, Verdict
