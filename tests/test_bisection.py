@@ -15,7 +15,7 @@ from harness.bisection import Inquiry, bisect, course_of, variants
 from harness.core.cases import Case, Level
 from harness.core.errors import HarnessError, SurroundingsError
 from harness.core.findings import Finding
-from harness.core.search import Policy
+from harness.core.policies import Policy
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind
 from harness.core.variants import REFERENCE, Variant

@@ -21,10 +21,10 @@ from harness.core.distributions import FRAMEWORK
 from harness.core.errors import ExitCode, SurroundingsError
 from harness.core.findings import Finding
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
 from harness.core.questions import Question
 from harness.core.releases import Timeline
 from harness.core.runs import RunHeader
-from harness.core.search import Policy
 from harness.core.symptoms import Symptom
 from harness.core.timelines import is_nightly
 from harness.edge import case_files, courses, keeping

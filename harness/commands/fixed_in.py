@@ -16,10 +16,10 @@ from harness.core.cases import Case
 from harness.core.errors import UsageError
 from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
 from harness.core.questions import Question
 from harness.core.releases import Channel, Order, Release, Timeline, sort, stable_timeline
 from harness.core.runs import RunHeader
-from harness.core.search import Policy
 from harness.core.symptoms import Symptom
 from harness.core.variants import Variant
 from harness.edge import case_files

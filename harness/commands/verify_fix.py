@@ -20,10 +20,10 @@ from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
 from harness.core.grades import FixReport, FixResult, exit_code, sentence, workarounds
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
 from harness.core.questions import Question
 from harness.core.releases import Release, Timeline
 from harness.core.runs import RunHeader
-from harness.core.search import Policy
 from harness.core.symptoms import Symptom
 from harness.core.verdicts import Verdicts
 from harness.edge import case_files

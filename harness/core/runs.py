@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.core.cases import Case
+from harness.core.policies import Policy
 from harness.core.questions import Question
 from harness.core.releases import Timeline
-from harness.core.search import Policy
 
 
 @dataclass(frozen=True, kw_only=True)

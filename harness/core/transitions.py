@@ -14,7 +14,7 @@ from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 
 CONFIDENCE = 0.99
-"""Default of `harness.core.search.Policy.confidence`."""
+"""Default of `harness.core.policies.Policy.confidence`."""
 
 
 NOT_RUN = "not run"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.core.conclusions import conclude
-from harness.core.search import Policy
+from harness.core.policies import Policy
 from harness.core.transitions import transitions
 from tests.histories.simulate import play, script, timeline
 

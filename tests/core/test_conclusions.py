@@ -6,7 +6,7 @@ import pytest
 
 from harness.core.board import Row
 from harness.core.conclusions import Answer, conclude
-from harness.core.search import Policy
+from harness.core.policies import Policy
 from harness.core.verdicts import GOOD
 from tests.core.answering import answer
 from tests.histories.simulate import NAN, SKIPPED, timeline

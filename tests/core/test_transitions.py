@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 
 from harness.core.board import Row
 from harness.core.conclusions import conclude
+from harness.core.policies import Policy
 from harness.core.releases import Release, Timeline
-from harness.core.search import Policy
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind, Transition, Untested, describe, folded, signature_changes, transitions
 from harness.core.verdicts import GOOD

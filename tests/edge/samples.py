@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from harness.core.cases import Case, Level
 from harness.core.observations import Ending, EndingKind, Observation, Stage
+from harness.core.policies import Policy
 from harness.core.questions import Question
 from harness.core.releases import Release, Timeline
 from harness.core.runs import RunHeader, Setting
-from harness.core.search import Policy
 from harness.core.variants import Variant
 from harness.seams import Entry, Environment, FinishedTrial, Trial
 

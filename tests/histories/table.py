@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.core.search import Policy
+from harness.core.policies import Policy
 from harness.core.symptoms import Symptom
 from tests.histories.simulate import NAN, RAISES, WRONG
 
