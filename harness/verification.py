@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from harness import crew, ledger
 from harness.core.cases import Case
-from harness.core.grades import LUCK, Grade, Graded, grade, luck, worst
+from harness.core.grades import Grade, Graded
+from harness.core.grading import LUCK, grade, luck, worst
 from harness.core.judgement import judge
 from harness.core.observations import Observation, Stage
 from harness.core.releases import Release

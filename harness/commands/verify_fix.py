@@ -16,9 +16,10 @@ from harness import ledger, verification
 from harness.commands import fixed_in, options, single
 from harness.commands.progress import listener
 from harness.core import switches
+from harness.core.advice import sentence, workarounds
 from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
-from harness.core.grades import FixReport, FixResult, exit_code, sentence, workarounds
+from harness.core.grades import FixReport, FixResult, exit_code
 from harness.core.observations import CONTRACT
 from harness.core.policies import Policy
 from harness.core.questions import Question
