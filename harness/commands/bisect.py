@@ -22,7 +22,7 @@ from harness.core.observations import CONTRACT
 from harness.core.releases import Timeline
 from harness.core.search import Policy
 from harness.core.timelines import is_nightly
-from harness.edge import case_files, courses, keeping
+from harness.edge import case_files, courses, keeping, recorded
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal
@@ -160,6 +160,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         setting=setting(companions),
         reproduce=_reproduce(case, question, given),
         index_seconds=index_seconds,
+        causes=recorded.causes_for(case),
     )
     return header, companions
 

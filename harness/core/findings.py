@@ -9,6 +9,7 @@ from enum import Enum
 from harness.core.belief import believe
 from harness.core.board import Board, seen_symptoms
 from harness.core.cases import Case, Symptom
+from harness.core.causes import KnownCause
 from harness.core.doubts import doubts, flaky_share, percent
 from harness.core.errors import ExitCode
 from harness.core.observations import NonFinite, Variant
@@ -162,6 +163,7 @@ class RunHeader:
         setting: What the environments share.
         reproduce: The command that asks the same again.
         index_seconds: What reading the index cost.
+        causes: Changes upstream that are known to have begun or ended a symptom of the case.
     """
 
     question: Question
@@ -171,6 +173,7 @@ class RunHeader:
     setting: Setting
     reproduce: str
     index_seconds: float = 0.0
+    causes: tuple[KnownCause, ...] = ()
 
 
 class Answer(str, Enum):
