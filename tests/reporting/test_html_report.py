@@ -87,7 +87,7 @@ def test_an_address_that_is_not_https_is_no_link():
     assert "javascript:alert(1)" in page.text
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
     assert len(links) == 2  # a report of the case and the known cause; the others are text
-    assert all(link.startswith("https://") for link in links)
+    assert all(link is not None and link.startswith("https://") for link in links)
     assert HOSTILE not in html_report.render(examples.hostile())
 
 
