@@ -27,7 +27,7 @@ from harness.core.releases import Timeline
 from harness.core.runs import RunHeader
 from harness.core.symptoms import Symptom
 from harness.core.timelines import is_nightly
-from harness.edge import case_files, courses, keeping
+from harness.edge import case_files, courses, keeping, recorded
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal
@@ -165,6 +165,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         setting=setting(companions),
         reproduce=_reproduce(case, question, given),
         index_seconds=index_seconds,
+        causes=recorded.causes_for(case),
     )
     return header, companions
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.core.cases import Case
+from harness.core.causes import KnownCause
 from harness.core.policies import Policy
 from harness.core.questions import Question
 from harness.core.releases import Timeline
@@ -43,6 +44,7 @@ class RunHeader:
         setting: What the environments share.
         reproduce: The command that asks the same again.
         index_seconds: What reading the index cost.
+        causes: Changes upstream that are known to have begun or ended a symptom of the case.
     """
 
     question: Question
@@ -52,3 +54,4 @@ class RunHeader:
     setting: Setting
     reproduce: str
     index_seconds: float = 0.0
+    causes: tuple[KnownCause, ...] = ()
