@@ -12,8 +12,8 @@ import click
 
 import harness
 from harness.core.cases import Case
-from harness.core.findings import Setting
 from harness.core.releases import Timeline
+from harness.core.runs import Setting
 from harness.edge.companions import Companions, Mode, Planner, wanted
 from harness.edge.environments import NoxEnvironments
 from harness.edge.fixes import Fix

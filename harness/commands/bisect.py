@@ -15,14 +15,19 @@ from harness import bisection, ledger
 from harness.commands import channels, options, stages
 from harness.commands.progress import listener
 from harness.core import switches
-from harness.core.cases import FRAMEWORK, STRATEGIES, Case, Symptom
+from harness.core.cases import STRATEGIES, Case
+from harness.core.conclusions import EXIT_CODES
+from harness.core.distributions import FRAMEWORK
 from harness.core.errors import ExitCode, SurroundingsError
-from harness.core.findings import EXIT_CODES, Finding, Question, RunHeader
+from harness.core.findings import Finding
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Timeline
-from harness.core.search import Policy
+from harness.core.runs import RunHeader
+from harness.core.symptoms import Symptom
 from harness.core.timelines import is_nightly
-from harness.edge import case_files, courses, keeping
+from harness.edge import case_files, courses, keeping, recorded
 from harness.edge.companions import Companions, Mode
 from harness.edge.home import check_output, output_folder
 from harness.edge.journal import FileJournal
@@ -160,6 +165,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         setting=setting(companions),
         reproduce=_reproduce(case, question, given),
         index_seconds=index_seconds,
+        causes=recorded.causes_for(case),
     )
     return header, companions
 

@@ -21,7 +21,7 @@ from harness.core.nights import NightExit, NightRecord
 from harness.core.releases import Release, Timeline
 from harness.core.standings import exit_code
 from harness.core.timelines import existing, nights_between, parse_day
-from harness.edge import case_files, expectation_file
+from harness.edge import case_files, recorded
 from harness.edge.companions import framework_package
 from harness.edge.home import output_folder
 from harness.edge.night_book import Busy, FileNightBook, only_one
@@ -149,7 +149,7 @@ def report(state: Path, given: Mapping[str, Any]) -> int:
 
 
 def _run(case_names: tuple[str, ...], state: Path, given: Mapping[str, Any]) -> Iterator[NightRecord]:
-    expectations = expectation_file.read(given["expectations_file"])
+    expectations = recorded.read_expectations(given["expectations_file"])
     chosen, left_out = _cases(case_names)
     plan = Round(
         package=given["package"],

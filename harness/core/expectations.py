@@ -5,7 +5,7 @@ The file is ``repro_cases/expectations.toml``; an entry without a reason, or one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -13,8 +13,8 @@ from typing import Any
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from harness.core.cases import Symptom
-from harness.core.errors import UsageError
+from harness.core import entries
+from harness.core.symptoms import Symptom
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,80 +94,33 @@ def build(table: Mapping[str, Any], *, where: str) -> Expectations:
     Raises:
         UsageError: naming the file, the entry, the key and what was expected.
     """
-    if extra := set(table) - {"expect", "watch"}:
-        raise UsageError(f"unknown table {sorted(extra)[0]!r}", where=where, hint="use [[expect]] and [[watch]]")
-    expected = _entries(table, "expect", _EXPECT, ("case", "symptom", "range", "reason"), where)
-    watches = _entries(table, "watch", _WATCH, ("case", "symptom", "broken"), where)
+    entries.only(table, ("expect", "watch"), where)
+    expected = entries.read(table, "expect", _EXPECT, ("case", "symptom", "range", "reason"), where)
+    watches = entries.read(table, "watch", _WATCH, ("case", "symptom", "broken"), where)
     return Expectations(
         expected=tuple(Expectation(**entry) for entry in expected), watches=tuple(Watch(**entry) for entry in watches)
     )
 
 
-Reader = Callable[[Any], Any]
-
-
-def _entries(
-    table: Mapping[str, Any], name: str, readers: Mapping[str, Reader], required: Sequence[str], where: str
-) -> list[dict[str, Any]]:
-    given = table.get(name, [])
-    if not isinstance(given, list) or not all(isinstance(entry, Mapping) for entry in given):
-        raise UsageError(f"{name!r} is not a list of tables", where=where, hint=f"write each entry under [[{name}]]")
-    return [_entry(entry, f"{name}[{number}]", readers, required, where) for number, entry in enumerate(given)]
-
-
-def _entry(
-    entry: Mapping[str, Any], place: str, readers: Mapping[str, Reader], required: Sequence[str], where: str
-) -> dict[str, Any]:
-    for key in required:
-        if key not in entry:
-            raise UsageError(f"{place} has no {key!r}", where=where, hint=f"required: {', '.join(required)}")
-    read = {}
-    for key, value in entry.items():
-        if key not in readers:
-            raise UsageError(f"{place} has an unknown key {key!r}", where=where, hint=f"known: {', '.join(readers)}")
-        try:
-            read[key] = readers[key](value)
-        except ValueError as error:
-            raise UsageError(f"{place}: bad value for {key!r}: {error}", where=where, hint="correct it") from None
-    return read
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"expected a non-empty string, got {value!r}")
-    return value
-
-
-def _symptom(value: Any) -> Symptom:
-    try:
-        return Symptom(value)
-    except ValueError:
-        raise ValueError(f"expected one of {', '.join(s.value for s in Symptom)}, got {value!r}") from None
-
-
 def _range(value: Any) -> str:
     try:
-        return str(SpecifierSet(_text(value)))
+        return str(SpecifierSet(entries.text(value)))
     except InvalidSpecifier:
         raise ValueError(f"expected a range such as '>=3.7.0,<3.10', got {value!r}") from None
 
 
-def _day(value: Any) -> date:
-    if type(value) is date:
-        return value
-    try:
-        return date.fromisoformat(_text(value))
-    except ValueError:
-        raise ValueError(f"expected a day such as 2026-12-31, got {value!r}") from None
-
-
-_EXPECT: Mapping[str, Reader] = {
-    "case": _text,
-    "symptom": _symptom,
+_EXPECT: Mapping[str, entries.Reader] = {
+    "case": entries.text,
+    "symptom": entries.symptom,
     "range": _range,
-    "reason": _text,
-    "link": _text,
-    "expires": _day,
-    "recorded": _day,
+    "reason": entries.text,
+    "link": entries.text,
+    "expires": entries.day,
+    "recorded": entries.day,
 }
-_WATCH: Mapping[str, Reader] = {"case": _text, "symptom": _symptom, "broken": _text, "link": _text}
+_WATCH: Mapping[str, entries.Reader] = {
+    "case": entries.text,
+    "symptom": entries.symptom,
+    "broken": entries.text,
+    "link": entries.text,
+}

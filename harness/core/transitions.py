@@ -9,12 +9,12 @@ from itertools import pairwise
 
 from harness.core.belief import Belief, Edge, believe
 from harness.core.board import Board, seen_symptoms
-from harness.core.cases import Symptom
 from harness.core.releases import Timeline
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 
 CONFIDENCE = 0.99
-"""Default of `harness.core.search.Policy.confidence`."""
+"""Default of `harness.core.policies.Policy.confidence`."""
 
 
 NOT_RUN = "not run"
@@ -38,6 +38,19 @@ class Untested:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Cause:
+    """A change upstream that lies between the two sides and is known to do this.
+
+    Attributes:
+        link: The pull request or commit.
+        title: What it changed, in a clause.
+    """
+
+    link: str
+    title: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Transition:
     """One change of one symptom: it lies after `last_before` and at the latest in `first_after`.
 
@@ -51,6 +64,7 @@ class Transition:
         confirmed: Both sides were run often enough, and the confidence asked for is reached.
         rate: Share of failing runs in the bad range beside the transition; 1 when every run failed.
         note: What else a reader must know.
+        causes: Changes upstream that are recorded as its cause; empty: none is known.
     """
 
     symptom: Symptom
@@ -62,6 +76,7 @@ class Transition:
     confirmed: bool = False
     rate: float = 1.0
     note: str = ""
+    causes: tuple[Cause, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,10 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
         console.print(transitions_table(finding))
     console.print(f"[bold]{escape(clean(finding.conclusion.sentence, 2000))}[/]", highlight=False)
     console.print(escape(clean(f"{finding.conclusion.history} {finding.conclusion.coverage}", 2000)), highlight=False)
+    for t in finding.transitions:
+        for cause in t.causes:
+            told = f"{t.symptom.value} {t.last_before} -> {t.first_after}: known cause {cause.link} ({cause.title})"
+            console.print(escape(f"  - {clean(told, 400)}"), highlight=False)
     for doubt in finding.conclusion.doubts:
         console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
     for stage in finding.stages:

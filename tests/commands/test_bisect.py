@@ -30,7 +30,6 @@ DEFAULTS = {
     "confidence": 0.99,
     "options": (),
     "settings": (),
-    "max_gap": None,
     "channel": "stable",
     "channels": (Channel.STABLE,),
 }

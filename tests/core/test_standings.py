@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harness.core.alarms import chronicle
-from harness.core.cases import Symptom
 from harness.core.nights import CaseNight, Evidence, Look, NightExit, NightRecord, Word
 from harness.core.standings import Judged, Standing, advance, evidence_for, exit_code, judge_case
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 from tests.nights import BAD, GOOD, NAN, bad, broken, fixed, good, look, record
 

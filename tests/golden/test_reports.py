@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
-from harness.core.observations import Variant
+from harness.core.variants import Variant
 from harness.edge import case_files
 from harness.reporting import export, fix_report, remedies_report
 from harness.reporting.files import RENDERERS

@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from harness.core.cases import Claim, Remedy, Symptom
+from harness.core.cases import Claim, Remedy
 from harness.core.claims import Answer as ClaimAnswer
 from harness.core.claims import Answered, Evidence
-from harness.core.findings import (
-    Answer,
-    Conclusion,
-    Finding,
-    Question,
-    ReleaseResult,
-    Setting,
-    TrialRecord,
-)
+from harness.core.conclusions import Answer, Conclusion
+from harness.core.findings import Finding, ReleaseResult, TrialRecord
 from harness.core.grades import FixReport, FixResult, Grade, Graded
 from harness.core.observations import NonFinite
+from harness.core.questions import Question
 from harness.core.remedies import Measured, RemedyReport, RemedyRow, Told
-from harness.core.transitions import Kind, SignatureChange, Transition, Untested
+from harness.core.runs import Setting
+from harness.core.symptoms import Symptom
+from harness.core.transitions import Cause, Kind, SignatureChange, Transition, Untested
 from harness.core.verdicts import Outcome, Verdict
 from tests.examples import HOSTILE
 
@@ -142,6 +138,10 @@ def everyday() -> Finding:
                 first_after="3.10.0",
                 confidence=0.999,
                 confirmed=True,
+                causes=(
+                    Cause(link="https://github.com/keras-team/keras/pull/21072", title="metrics synchronize ON_READ"),
+                    Cause(link="a private commit", title="another change of the same night"),
+                ),
                 note="3.10.0 (2025-05-19) was published before 3.9.2 (2025-06-01): different release branches",
             ),
         ),
@@ -193,6 +193,7 @@ def hostile() -> Finding:
                 first_after=HOSTILE,
                 untested=(Untested(version=HOSTILE, reason=long), Untested(version=HOSTILE, reason=long)),
                 note=long,
+                causes=(Cause(link=f"https://example.org/{HOSTILE}", title=long), Cause(link=HOSTILE, title=HOSTILE)),
             ),
         ),
         conclusion=replace(finding.conclusion, sentence=long, history=long, coverage=long, doubts=(long,)),

@@ -1,0 +1,114 @@
+"""Changes upstream that are known to have begun or ended a symptom, and the transitions that they explain.
+
+The file is ``causes.toml`` beside the cases. A cause is laid beside a transition that was measured; it never makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from packaging.version import InvalidVersion, Version
+
+from harness.core import entries
+from harness.core.errors import UsageError
+from harness.core.symptoms import Symptom
+from harness.core.transitions import Cause, Kind, Transition
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownCause:
+    """One change upstream and what it did to one case.
+
+    Attributes:
+        case: Name of the case.
+        symptom: The symptom that it began or ended.
+        kind: Regression or recovery.
+        link: The pull request or commit.
+        title: What it changed, in a clause.
+        release: First stable release that has it.
+        nightly: First nightly build that has it.
+        commit: Its hash on the main line.
+        package: Distribution that was changed.
+    """
+
+    case: str
+    symptom: Symptom
+    kind: Kind
+    link: str
+    title: str
+    release: str = ""
+    nightly: str = ""
+    commit: str = ""
+    package: str = "keras"
+
+    def explains(self, transition: Transition) -> bool:
+        """Whether it came in between the two sides: after the one, and at the latest with the other.
+
+        Nightlies are placed by the day in their version: the main line keeps its number while a release is cut.
+        """
+        if transition.symptom is not self.symptom or transition.kind is not self.kind:
+            return False
+        if transition.first_after == self.commit:
+            return True
+        try:
+            before, after = Version(transition.last_before), Version(transition.first_after)
+        except InvalidVersion:
+            return False
+        if before.dev is not None and after.dev is not None:
+            came = Version(self.nightly).dev if self.nightly else None
+            return came is not None and before.dev < came <= after.dev
+        return bool(self.release) and before < Version(self.release) <= after
+
+
+def build(table: Mapping[str, Any], *, where: str) -> tuple[KnownCause, ...]:
+    """Check the parsed file and build its entries.
+
+    Raises:
+        UsageError: naming the file, the entry, the key and what was expected.
+    """
+    entries.only(table, ("cause",), where)
+    read = entries.read(table, "cause", _CAUSE, ("case", "symptom", "kind", "link", "title"), where)
+    for number, entry in enumerate(read):
+        if not {"release", "nightly", "commit"} & set(entry):
+            raise UsageError(
+                f"cause[{number}] does not say where it came in",
+                where=where,
+                hint="give release, nightly or commit: the first that has the change",
+            )
+    return tuple(KnownCause(**entry) for entry in read)
+
+
+def explained(found: Sequence[Transition], known: Sequence[KnownCause]) -> tuple[Transition, ...]:
+    """The transitions, each with the causes that are known for it."""
+    return tuple(
+        replace(t, causes=tuple(Cause(link=c.link, title=c.title) for c in known if c.explains(t))) for t in found
+    )
+
+
+def _kind(value: Any) -> Kind:
+    try:
+        return Kind(value)
+    except ValueError:
+        raise ValueError(f"expected one of {', '.join(k.value for k in Kind)}, got {value!r}") from None
+
+
+def _version(value: Any) -> str:
+    try:
+        return str(Version(entries.text(value)))
+    except InvalidVersion:
+        raise ValueError(f"expected a version such as 3.10.0, got {value!r}") from None
+
+
+_CAUSE: Mapping[str, entries.Reader] = {
+    "case": entries.text,
+    "symptom": entries.symptom,
+    "kind": _kind,
+    "link": entries.text,
+    "title": entries.text,
+    "release": _version,
+    "nightly": _version,
+    "commit": entries.text,
+    "package": entries.text,
+}

@@ -1,0 +1,20 @@
+"""Which module a distribution installs."""
+
+from __future__ import annotations
+
+from packaging.utils import canonicalize_name
+
+FRAMEWORK = "tensorflow"
+
+
+def import_name(package: str) -> str:
+    """Module that a distribution installs; nightly builds install over their stable sibling."""
+    name = canonicalize_name(package)
+    known = {
+        "keras-nightly": "keras",
+        "tf-nightly": "tensorflow",
+        "tf-nightly-cpu": "tensorflow",
+        "tensorflow-cpu": "tensorflow",
+        "tf-keras": "tf_keras",
+    }
+    return known.get(name, name.replace("-", "_"))

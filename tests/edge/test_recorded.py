@@ -1,0 +1,41 @@
+"""The files of recorded knowledge beside a case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.core.errors import UsageError
+from harness.edge import recorded
+from tests.examples import case
+
+ENTRY = """[[cause]]
+case = "identity"
+symptom = "nonfinite-metric"
+kind = "regression"
+link = "https://example.org/1"
+title = "a change"
+release = "3.7.0"
+"""
+
+
+def test_a_case_has_the_causes_of_its_own_folder(tmp_path: Path) -> None:
+    (tmp_path / recorded.CAUSES).write_text(ENTRY + ENTRY.replace("identity", "other"))
+    here = case(path=str(tmp_path / "identity.py"))
+    assert [cause.link for cause in recorded.causes_for(here)] == ["https://example.org/1"]
+    assert recorded.causes_for(replace(here, path=str(tmp_path / "deeper" / "identity.py"))) == ()
+
+
+@pytest.mark.parametrize(("text", "told"), [("[[cause", "is not TOML"), ("[[reason]]\n", "unknown table")])
+def test_a_damaged_file_is_named(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / recorded.CAUSES).write_text(text)
+    with pytest.raises(UsageError, match=told) as error:
+        recorded.causes_for(case(path=str(tmp_path / "identity.py")))
+    assert error.value.where == str(tmp_path / recorded.CAUSES)
+
+
+def test_expectations_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        recorded.read_expectations(tmp_path / "none.toml")
