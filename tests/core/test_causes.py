@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.core.causes import build, explained
+from harness.core.causes import KnownCause, build, explained
 from harness.core.errors import UsageError
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Cause, Kind, Transition
@@ -81,18 +81,89 @@ def test_the_transition_stays_as_it_was_measured() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"kind": "both"}, "expected one of regression, recovery"),
-        ({"release": "3.x"}, "expected a version"),
-        ({"link": ""}, "non-empty"),
-        ({"pr": 1}, "unknown key 'pr'"),
+        ({"kind": "both"}, ": bad value for 'kind': expected one of regression, recovery, got 'both'"),
+        ({"release": "3.x"}, ": bad value for 'release': expected a version such as 3.10.0, got '3.x'"),
+        ({"nightly": "x"}, ": bad value for 'nightly': expected a version such as 3.10.0, got 'x'"),
+        ({"link": ""}, ": bad value for 'link': expected a non-empty string, got ''"),
+        ({"symptom": "x"}, ": bad value for 'symptom': expected one of exception, killed, "),
+        ({"pr": 1}, " has an unknown key 'pr'"),
     ],
 )
 def test_a_wrong_entry_is_named(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError) as error:
         build({"cause": [{**BEGAN, **change}]}, where="causes.toml")
+    assert error.value.what.startswith(f"cause[0]{told}")
+    assert error.value.where == "causes.toml"
+
+
+@pytest.mark.parametrize("missing", ["case", "symptom", "kind", "link", "title"])
+def test_a_cause_without_one_of_its_words_is_refused(missing: str) -> None:
+    with pytest.raises(UsageError) as error:
+        build({"cause": [{k: v for k, v in BEGAN.items() if k != missing}]}, where="f")
+    assert error.value.what == f"cause[0] has no {missing!r}"
+    assert error.value.hint == "required: case, symptom, kind, link, title"
+
+
+def test_another_table_is_refused() -> None:
+    with pytest.raises(UsageError) as error:
+        build({"causes": []}, where="f")
+    assert (error.value.what, error.value.where, error.value.hint) == (
+        "unknown table 'causes'",
+        "f",
+        "use [[cause]]",
+    )
+
+
+def test_everything_that_an_entry_says_is_read() -> None:
+    assert build({"cause": [{**BEGAN, "release": "3.7", "package": "tensorflow"}]}, where="f") == (
+        KnownCause(
+            case="identity",
+            symptom=Symptom.NONFINITE_METRIC,
+            kind=Kind.REGRESSION,
+            link="https://github.com/keras-team/keras/pull/20541",
+            title="variables got their aggregation",
+            release="3.7",
+            nightly="3.7.0.dev2024112403",
+            commit="28d39c0cc766",
+            package="tensorflow",
+        ),
+    )
+
+
+@pytest.mark.parametrize("place", ["release", "nightly", "commit"])
+def test_one_place_where_it_came_in_is_enough(place: str) -> None:
+    others = {"release", "nightly", "commit"} - {place}
+    (known,) = build({"cause": [{k: v for k, v in BEGAN.items() if k not in others}]}, where="f")
+    assert known.explains(transition("regression", "3.6.0", "3.7.0")) is (place == "release")
+    nightly = transition("regression", "3.7.0.dev2024112303", "3.7.0.dev2024112403")
+    assert known.explains(nightly) is (place == "nightly")
+    assert known.explains(transition("regression", "0" * 12, "28d39c0cc766")) is (place == "commit")
+
+
+def test_a_stable_release_beside_a_nightly_is_placed_by_its_number() -> None:
+    """From a release to a build of the next one no day can be compared."""
+    (known,) = build({"cause": [BEGAN]}, where="f")
+    assert known.explains(transition("regression", "3.6.0", "3.7.0.post1"))
+    assert not known.explains(transition("regression", "3.6.0", "3.7.0.dev2024112403"))
+    assert not known.explains(transition("regression", "3.7.0.dev2024112303", "3.6.9"))
+
+
+def test_all_causes_of_a_transition_are_laid_beside_it_in_their_order() -> None:
+    known = build({"cause": [BEGAN, ENDED, {**BEGAN, "title": "another"}]}, where="f")
+    both = [transition("recovery", "3.9.2", "3.10.0"), transition("regression", "3.6.0", "3.7.0")]
+    told = explained(both, known)
+    assert [[cause.title for cause in one.causes] for one in told] == [
+        ["metrics synchronize ON_READ"],
+        ["variables got their aggregation", "another"],
+    ]
 
 
 def test_a_cause_must_say_where_it_came_in() -> None:
     entry = {k: v for k, v in BEGAN.items() if k not in ("release", "nightly", "commit")}
-    with pytest.raises(UsageError, match=r"cause\[1\] does not say where"):
+    with pytest.raises(UsageError) as error:
         build({"cause": [BEGAN, entry]}, where="causes.toml")
+    assert (error.value.what, error.value.where, error.value.hint) == (
+        "cause[1] does not say where it came in",
+        "causes.toml",
+        "give release, nightly or commit: the first that has the change",
+    )

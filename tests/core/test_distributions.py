@@ -13,6 +13,8 @@ from harness.core.distributions import import_name
         ("keras", "keras"),
         ("Keras_Nightly", "keras"),
         ("tf-nightly", "tensorflow"),
+        ("tf-nightly-cpu", "tensorflow"),
+        ("My-Long.package", "my_long_package"),
         ("tensorflow-cpu", "tensorflow"),
         ("tf-keras", "tf_keras"),
         ("my-package", "my_package"),
