@@ -385,6 +385,7 @@ class TestCase:
             ("tensorflow-cpu", "tensorflow"),
             ("tf-keras", "tf_keras"),
             ("my-package", "my_package"),
+            ("my-package-nightly", "my_package"),
         ],
     )
     def test_the_import_name_is_the_module_that_the_package_installs(self, package, module):
