@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.commands import single
-from harness.core.observations import Variant
 from harness.core.releases import Timeline
+from harness.core.variants import Variant
 from harness.edge import case_files
 from harness.edge.companions import Mode
 from harness.edge.resolver import uv_program

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from harness import crew, ledger
 from harness.core.board import Row
 from harness.core.cases import Case, Level
-from harness.core.observations import Variant
+from harness.core.policies import Policy
 from harness.core.releases import Timeline
-from harness.core.search import Policy, Probe, Why, next_probes
+from harness.core.search import Probe, Why, next_probes
+from harness.core.variants import Variant
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 

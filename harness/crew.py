@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from harness.core.cases import Case
 from harness.core.errors import Untestable
-from harness.core.observations import Variant
 from harness.core.releases import Release
+from harness.core.variants import Variant
 from harness.seams import Entry, Environment, Environments, Event, FinishedTrial, Journal, Listener, Trial, Trials
 
 P = TypeVar("P")

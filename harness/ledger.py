@@ -7,19 +7,18 @@ from datetime import datetime
 
 from harness.core.belief import settle
 from harness.core.board import Row
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.causes import explained
-from harness.core.findings import (
-    Finding,
-    ReleaseResult,
-    RunHeader,
-    TrialRecord,
-    conclude,
-)
-from harness.core.observations import Observation, Variant
+from harness.core.conclusions import conclude
+from harness.core.findings import Finding, ReleaseResult, TrialRecord
+from harness.core.judgement import judge
+from harness.core.observations import Observation
 from harness.core.releases import Release, Timeline
+from harness.core.runs import RunHeader
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Untested, signature_changes, transitions
-from harness.core.verdicts import Outcome, Verdict, Verdicts, judge
+from harness.core.variants import Variant
+from harness.core.verdicts import Outcome, Verdict, Verdicts
 from harness.seams import Entry
 
 

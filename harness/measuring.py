@@ -9,12 +9,13 @@ from harness import crew, ledger, verification
 from harness.core import claims, remedies, switches
 from harness.core.cases import Case, Claim, Level, Remedy
 from harness.core.claims import Answered, Evidence
-from harness.core.findings import RunHeader
 from harness.core.grades import Grade, Graded
-from harness.core.observations import Observation, Variant
+from harness.core.judgement import judge
+from harness.core.observations import Observation
 from harness.core.releases import Release
 from harness.core.remedies import Attempt, Measured, RemedyReport, RemedyRow
-from harness.core.verdicts import judge
+from harness.core.runs import RunHeader
+from harness.core.variants import Variant
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 CHUNK = 8  # trials that share one import; what is finished is recorded after each chunk

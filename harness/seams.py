@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.expectations import Watch
 from harness.core.nights import Look, Narrowed, NightRecord, Watched
-from harness.core.observations import Observation, Variant
+from harness.core.observations import Observation
 from harness.core.releases import Release, Timeline
+from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness import crew, ledger
-from harness.core.cases import Case, Symptom
-from harness.core.grades import LUCK, Grade, Graded, grade, luck, worst
-from harness.core.observations import Observation, Stage, Variant
+from harness.core.cases import Case
+from harness.core.grades import Grade, Graded
+from harness.core.grading import LUCK, grade, luck, worst
+from harness.core.judgement import judge
+from harness.core.observations import Observation, Stage
 from harness.core.releases import Release
-from harness.core.verdicts import Outcome, Verdicts, judge
+from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
+from harness.core.verdicts import Outcome, Verdicts
 from harness.seams import Entry, Environments, Event, Journal, Listener, Trials
 
 

@@ -13,8 +13,8 @@ import click
 
 import harness
 from harness.core.cases import Case
-from harness.core.findings import Setting
 from harness.core.releases import Timeline
+from harness.core.runs import Setting
 from harness.edge.clones import Clone
 from harness.edge.companions import Companions, Mode, Planner, wanted
 from harness.edge.environments import NoxEnvironments

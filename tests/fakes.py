@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness.core.cases import Case, Level
 from harness.core.errors import HarnessError, Untestable
-from harness.core.findings import Question, RunHeader, Setting
-from harness.core.observations import EndingKind, FixFacts, NonFinite, Observation, Stage, Variant
+from harness.core.observations import EndingKind, FixFacts, NonFinite, Observation, Stage
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Release, Timeline
-from harness.core.search import Policy
+from harness.core.runs import RunHeader, Setting
+from harness.core.variants import Variant
 from harness.seams import Entry, Environment, Event, FinishedTrial, Trial
 from tests.examples import ending, observation, weights
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from harness.core.cases import Symptom
 from harness.core.nights import CaseNight, Look, NightRecord
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, Verdict
 
 START = datetime(2024, 11, 1, 6, tzinfo=timezone.utc)

@@ -128,7 +128,7 @@ def third_party(name: str) -> bool:
 def test_the_walk_sees_the_whole_house():
     """A test over an empty list would prove nothing."""
     names = {module.name for module in modules()}
-    assert {"harness.cli", "harness.core.verdicts", "harness.edge.process", "harness.probe.zygote"} <= names
+    assert {"harness.cli", "harness.core.judgement", "harness.edge.process", "harness.probe.zygote"} <= names
     seen = {name for module in modules() for name, _ in module.imports}
     assert {"harness.core.errors", "harness.commands.options", "subprocess", "tensorflow", "numpy"} <= seen
 

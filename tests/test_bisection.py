@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from harness import ledger
 from harness.bisection import Inquiry, bisect, course_of, variants
-from harness.core.cases import Case, Level, Symptom
+from harness.core.cases import Case, Level
 from harness.core.errors import HarnessError, SurroundingsError
 from harness.core.findings import Finding
-from harness.core.observations import REFERENCE, Variant
-from harness.core.search import Policy
+from harness.core.policies import Policy
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind
+from harness.core.variants import REFERENCE, Variant
 from harness.core.verdicts import Outcome
 from tests.examples import case, timeline
 from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable

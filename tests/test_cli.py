@@ -30,7 +30,7 @@ BLOCK = '# /// script\n# dependencies = ["keras", "tensorflow"]\n# [tool.harness
 def recorded(tmp_path: Path) -> Path:
     """The folder of a finished run over fakes."""
     from harness.bisection import Inquiry, bisect
-    from harness.core.search import Policy
+    from harness.core.policies import Policy
     from tests.fakes import Heard
 
     line, journal = timeline(["1.0", "1.1", "1.2"]), MemoryJournal()

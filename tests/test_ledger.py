@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness import ledger
-from harness.core.cases import Symptom
-from harness.core.observations import REFERENCE, EndingKind, NonFinite, Stage, Variant
+from harness.core.observations import EndingKind, NonFinite, Stage
 from harness.core.releases import Exclusion, Timeline
+from harness.core.symptoms import Symptom
+from harness.core.variants import REFERENCE, Variant
 from harness.core.verdicts import Outcome, Verdict
 from harness.seams import Entry, Environment, FinishedTrial, Trial
 from tests.examples import case, ending, observation, release, timeline

@@ -9,11 +9,12 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from harness.core.alarms import Chronicle, chronicle
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.errors import HarnessError, SurroundingsError, Untestable
 from harness.core.expectations import Expectation, Expectations, Watch
 from harness.core.nights import Look, Narrowed, NightRecord, Watched
 from harness.core.releases import Channel, Release, Timeline
+from harness.core.symptoms import Symptom
 from harness.core.timelines import day_of
 from harness.core.verdicts import Outcome
 from harness.monitoring import Round, Tools, keep_watch

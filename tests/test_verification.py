@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from harness import verification
-from harness.core.cases import Symptom
 from harness.core.errors import SurroundingsError
 from harness.core.grades import Grade
-from harness.core.observations import EndingKind, FixFacts, Stage, Variant
+from harness.core.observations import EndingKind, FixFacts, Stage
+from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 from harness.seams import Entry, FinishedTrial, Trial
 from harness.verification import Pair, Verification, bracket, grade_pairs, grade_release
 from tests.examples import case, ending, observation, release, timeline, weights

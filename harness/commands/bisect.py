@@ -15,12 +15,17 @@ from harness import bisection, ledger
 from harness.commands import channels, options, stages
 from harness.commands.progress import listener
 from harness.core import switches
-from harness.core.cases import FRAMEWORK, STRATEGIES, Case, Symptom
+from harness.core.cases import STRATEGIES, Case
+from harness.core.conclusions import EXIT_CODES
+from harness.core.distributions import FRAMEWORK
 from harness.core.errors import ExitCode, SurroundingsError, UsageError
-from harness.core.findings import EXIT_CODES, Finding, Question, RunHeader
+from harness.core.findings import Finding
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Channel, Timeline
-from harness.core.search import Policy
+from harness.core.runs import RunHeader
+from harness.core.symptoms import Symptom
 from harness.core.timelines import is_nightly
 from harness.edge import case_files, courses, keeping, recorded
 from harness.edge.companions import Companions, Mode

@@ -13,7 +13,8 @@ from harness.core import switches
 from harness.core.cases import Case, Level
 from harness.core.diagnosis import Boundary, Diagnosis, diagnose
 from harness.core.errors import UsageError
-from harness.core.observations import Observation, Variant
+from harness.core.observations import Observation
+from harness.core.variants import Variant
 from harness.edge import case_files, codec
 from harness.reporting.text import clean
 from harness.seams import Environment, Trial

@@ -13,7 +13,8 @@ from packaging.utils import canonicalize_name
 
 from harness.commands import options, single
 from harness.core import switches
-from harness.core.cases import FRAMEWORK, Case, import_name
+from harness.core.cases import Case
+from harness.core.distributions import FRAMEWORK, import_name
 from harness.core.releases import Release, Timeline
 from harness.edge import case_files, codec
 from harness.edge.companions import Mode

@@ -12,13 +12,16 @@ from typing import Any
 from harness import ledger, verification
 from harness.bisection import variants
 from harness.commands import options, single
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.errors import UsageError
-from harness.core.findings import Question, RunHeader
 from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
-from harness.core.observations import CONTRACT, Variant
+from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Channel, Order, Release, Timeline, sort, stable_timeline
-from harness.core.search import Policy
+from harness.core.runs import RunHeader
+from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 from harness.edge import case_files
 from harness.edge.companions import Companions, Mode
 from harness.edge.journal import FileJournal

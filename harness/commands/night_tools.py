@@ -12,12 +12,13 @@ import click
 from harness import crew, ledger, verification
 from harness.bisection import variants
 from harness.commands import bisect, channels, options, single
-from harness.core.cases import Case, Symptom
+from harness.core.cases import Case
 from harness.core.errors import SurroundingsError, Untestable, UsageError
 from harness.core.expectations import Watch
 from harness.core.grades import Grade
 from harness.core.nights import Look, Narrowed, Watched
 from harness.core.releases import Release, Timeline
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind, describe
 from harness.edge.companions import Companions, Mode
 from harness.edge.index import IndexPage

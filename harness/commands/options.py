@@ -12,7 +12,8 @@ import click
 from packaging.requirements import InvalidRequirement, Requirement
 from rich.console import Console
 
-from harness.core.cases import Case, import_name
+from harness.core.cases import Case
+from harness.core.distributions import import_name
 from harness.core.errors import UsageError
 from harness.core.releases import Order, Timeline, stable_timeline
 from harness.core.timelines import is_nightly, nightly_timeline

@@ -16,11 +16,12 @@ from harness.commands.progress import listener
 from harness.commands.verify_fix import open_run
 from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
-from harness.core.findings import Question, RunHeader
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Order, Release, Timeline, find, sort
 from harness.core.remedies import RemedyReport, Told
-from harness.core.search import Policy
+from harness.core.runs import RunHeader
 from harness.edge import case_files
 from harness.edge.companions import Companions, Mode
 from harness.edge.journal import FileJournal

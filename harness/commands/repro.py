@@ -11,8 +11,9 @@ from rich.markup import escape
 from harness.commands import options, single
 from harness.core.cases import Case
 from harness.core.errors import HarnessError, SurroundingsError
+from harness.core.judgement import judge
 from harness.core.releases import Release
-from harness.core.verdicts import Outcome, Verdicts, judge
+from harness.core.verdicts import Outcome, Verdicts
 from harness.edge import case_files
 from harness.reporting.text import clean
 from harness.seams import Environment

@@ -11,8 +11,8 @@ from rich.table import Table
 
 from harness.commands import options
 from harness.core.errors import UsageError
-from harness.core.findings import RunHeader
 from harness.core.observations import Observation
+from harness.core.runs import RunHeader
 from harness.edge import codec, journal
 from harness.edge.companions import Companions, Mode, Wanted
 from harness.edge.interpreters import Interpreter

@@ -13,8 +13,9 @@ from rich.table import Table
 from harness.commands import options, single
 from harness.core import switches
 from harness.core.cases import STRATEGIES, Case
+from harness.core.judgement import judge
 from harness.core.observations import Observation
-from harness.core.verdicts import Outcome, Verdicts, judge
+from harness.core.verdicts import Outcome, Verdicts
 from harness.edge import case_files, codec
 from harness.reporting.text import clean, number
 from harness.seams import FinishedTrial

@@ -8,8 +8,8 @@ from typing import Any
 from harness.bisection import variants
 from harness.commands import options
 from harness.core.cases import Case
-from harness.core.observations import Variant
 from harness.core.releases import Release, Timeline, find
+from harness.core.variants import Variant
 from harness.edge.companions import Mode
 from harness.seams import Environment, FinishedTrial, Trial
 from harness.wiring import Workshop

@@ -16,13 +16,16 @@ from harness import ledger, verification
 from harness.commands import fixed_in, options, single
 from harness.commands.progress import listener
 from harness.core import switches
-from harness.core.cases import Case, Level, Symptom
+from harness.core.advice import sentence, workarounds
+from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
-from harness.core.findings import Question, RunHeader
-from harness.core.grades import FixReport, FixResult, exit_code, sentence, workarounds
+from harness.core.grades import FixReport, FixResult, exit_code
 from harness.core.observations import CONTRACT
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Release, Timeline
-from harness.core.search import Policy
+from harness.core.runs import RunHeader
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Verdicts
 from harness.edge import case_files
 from harness.edge.companions import Companions, Mode

@@ -14,9 +14,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.core.cases import Symptom
 from harness.core.nights import ALARMING, Narrowed, NightRecord, Word
 from harness.core.standings import Judged, Standing, advance, judge_case
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 
 GOOD_NIGHTS = 3

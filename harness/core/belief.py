@@ -21,8 +21,8 @@ from itertools import pairwise
 from operator import mul
 
 from harness.core.board import Board, Tally
-from harness.core.cases import Symptom
 from harness.core.chain import OwnRates, Series, SharedRate
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, Verdict
 
 CHANGE = 0.02

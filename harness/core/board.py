@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from harness.core.cases import Symptom
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, Verdict, Verdicts
 
 

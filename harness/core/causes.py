@@ -12,9 +12,9 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from harness.core import entries
-from harness.core.cases import Symptom
 from harness.core.errors import UsageError
 from harness.core.releases import Channel, Timeline
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Cause, Kind, Transition
 
 

@@ -22,8 +22,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from harness.core.cases import Case, Claim, Symptom
-from harness.core.observations import Variant
+from harness.core.cases import Case, Claim
+from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 from harness.core.verdicts import Outcome, Verdicts
 
 GOOD = "good"

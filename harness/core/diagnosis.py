@@ -17,15 +17,22 @@ A control in float32 tells whether the type decides: what stays finite there is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from harness.core.observations import ArrayFacts, BadVariable, DiagnosisFacts, EndingKind, Observation, ShareFacts
-
-RUNAWAY = 1e3
-"""Growth of the largest weight or of the loss, against the first step, that counts as divergence. Trainings of
-the cases here that converge stay below 10; those with a rate far too large pass 1e3 within ten steps."""
+from harness.core.diagnosis_facts import DiagnosisFacts, ShareFacts
+from harness.core.evidence import (
+    bad_samples,
+    cured_by_float32,
+    evidence,
+    first_place,
+    is_finite,
+    reach,
+    runaway,
+    share_place,
+    went_wrong,
+)
+from harness.core.observations import EndingKind, Observation
 
 
 class Boundary(str, Enum):
@@ -70,7 +77,7 @@ def diagnose(watched: Observation, plain: Observation, baseline: Observation | N
     return Diagnosis(
         boundary=boundary,
         sentence=sentence,
-        evidence=tuple(_evidence(facts, baseline)),
+        evidence=tuple(evidence(facts, baseline)),
         next_change=change,
         disturbance=disturbance(watched, plain),
     )
@@ -95,12 +102,12 @@ def _same(one: float | None, other: float | None) -> bool:
 def _boundary(facts: DiagnosisFacts, watched: Observation, baseline: Observation | None) -> tuple[Boundary, str, str]:
     wrong_data = next((array for array in facts.arrays if not array.finite), None)
     if wrong_data is not None:
-        return Boundary.DATA, _not_finite(wrong_data), "drop or repair these samples, then run again"
+        return Boundary.DATA, bad_samples(wrong_data), "drop or repair these samples, then run again"
     too_large = next((array for array in facts.arrays if array.largest > facts.compute_max), None)
     if too_large is not None:
         return (
             Boundary.DATA,
-            f"{_range(too_large)} does not fit {facts.compute_dtype} (largest {facts.compute_max:.6g})",
+            f"{reach(too_large)} does not fit {facts.compute_dtype} (largest {facts.compute_max:.6g})",
             "normalise this feature (with a floor on the standard deviation), or keep the input in float32",
         )
     if watched.ending.kind is EndingKind.RAISED:
@@ -124,15 +131,15 @@ def _raised(facts: DiagnosisFacts, watched: Observation) -> tuple[Boundary, str,
 
 
 def _in_training(facts: DiagnosisFacts, baseline: Observation | None) -> tuple[Boundary, str, str]:
-    share = next((s for s in facts.shares if _wrong(s)), None)
+    share = next((s for s in facts.shares if went_wrong(s)), None)
     roles = {variable.role for variable in facts.bad}
     if share is None and roles <= {"metric", "log"} and facts.weights_finite:
         return _metric_state(facts)
-    growth = _growth(facts)
-    if growth and not _cured_by_float32(baseline):
+    growth = runaway(facts)
+    if growth and not cured_by_float32(baseline):
         return (
             Boundary.OPTIMISATION,
-            f"before step {facts.step} {growth}: the training diverges; first non-finite: {_place(facts, share)}",
+            f"before step {facts.step} {growth}: the training diverges; first non-finite: {first_place(facts, share)}",
             "divide the learning rate by ten (or by the number of replicas), or clip the gradient's norm",
         )
     if share is None:
@@ -147,14 +154,14 @@ def _in_training(facts: DiagnosisFacts, baseline: Observation | None) -> tuple[B
 
 
 def _in_share(facts: DiagnosisFacts, share: ShareFacts, baseline: Observation | None) -> tuple[Boundary, str, str]:
-    place = f"step {facts.step}, replica {share.replica}: {_share_place(share)}"
-    if share.layer is None and share.gradient is None and share.scaled_gradient is not None and _finite(share.loss):
+    place = f"step {facts.step}, replica {share.replica}: {share_place(share)}"
+    if share.layer is None and share.gradient is None and share.scaled_gradient is not None and is_finite(share.loss):
         return (
             Boundary.OPTIMISATION,
             f"{place}: finite without loss scaling, not finite with it",
             "lower the loss scale, or let LossScaleOptimizer find it",
         )
-    if _cured_by_float32(baseline):
+    if cured_by_float32(baseline):
         return (
             Boundary.COMPUTE,
             f"{place}; in float32 the same training stays finite, so the range of {facts.compute_dtype} decides",
@@ -186,82 +193,3 @@ def _metric_state(facts: DiagnosisFacts) -> tuple[Boundary, str, str]:
         f"{place} is not finite while weights, forward pass, loss and gradients are{why}",
         "verify the fix: harness verify-fix CASE --fix metrics-on-read, or take a release in which it is cured",
     )
-
-
-def _evidence(facts: DiagnosisFacts, baseline: Observation | None) -> Iterator[str]:
-    for array in facts.arrays:
-        yield f"data: {_range(array)}, {'finite' if array.finite else _not_finite(array)}"
-    if baseline is None:
-        yield "float32 baseline: the model computes in float32 anyway"
-    else:
-        yield f"float32 baseline: {'stays finite' if _cured_by_float32(baseline) else 'fails too'}"
-    for share in facts.shares:
-        given = f"{share.rows} samples, input {list(share.input_shape)}"
-        yield f"replay of replica {share.replica} ({given}): {_share_place(share)}"
-    for variable in facts.bad:
-        yield f"after step {facts.step} not finite: {variable.role} {variable.path} on replica {variable.replica}"
-    yield f"weights at the end: {'finite' if facts.weights_finite else 'not finite'}"
-    if growth := _growth(facts):
-        yield f"before the bad step {growth}"
-
-
-def _wrong(share: ShareFacts) -> bool:
-    return bool(share.layer or share.gradient or share.scaled_gradient or share.error or not _finite(share.loss))
-
-
-def _finite(loss: float | None) -> bool:
-    return loss is None or math.isfinite(loss)
-
-
-def _share_place(share: ShareFacts) -> str:
-    source = f" in operation {share.operation}" if share.operation else ""
-    source += f" ({share.line})" if share.line else ""
-    if share.error:
-        return f"raises {share.error}"
-    if share.layer:
-        return f"forward pass, output of {share.layer_kind} {share.layer} ({share.layer_dtype}){source}"
-    if not _finite(share.loss):
-        return f"loss is {share.loss}{source}"
-    if share.gradient:
-        return f"gradient of {share.gradient}{source}"
-    if share.scaled_gradient:
-        return f"scaled gradient of {share.scaled_gradient}"
-    return "forward pass, loss and gradients are finite"
-
-
-def _place(facts: DiagnosisFacts, share: ShareFacts | None) -> str:
-    if share is not None:
-        return f"replica {share.replica}, {_share_place(share)}"
-    bad: BadVariable | None = next(iter(facts.bad), None)
-    return f"{bad.role} {bad.path} on replica {bad.replica}" if bad else "unknown"
-
-
-def _growth(facts: DiagnosisFacts) -> str:
-    """How far weights or loss ran away before the bad step, or ""."""
-    pairs = (
-        ("the largest weight", facts.initial_weight, facts.weight_before),
-        ("the loss", facts.first_loss, facts.last_loss),
-    )
-    for name, was, now in pairs:
-        if was and now and abs(now) > RUNAWAY * max(abs(was), 1e-6):
-            return f"{name} grew from {was:.3g} to {now:.3g}"
-    return ""
-
-
-def _cured_by_float32(baseline: Observation | None) -> bool:
-    finite = baseline is not None and baseline.ending.kind is EndingKind.FINISHED and not baseline.nonfinite_numbers
-    return finite and baseline is not None and (baseline.weights is None or baseline.weights.finite)
-
-
-def _not_finite(array: ArrayFacts) -> str:
-    return f"{array.name} has {array.bad_rows} samples that are not finite, the first is number {array.first_bad_row}"
-
-
-def _range(array: ArrayFacts) -> str:
-    text = f"{array.name} ({array.dtype}, shape {list(array.shape)}) reaches {array.largest:.4g}"
-    if array.feature_largest:
-        *_, second, largest = sorted(array.feature_largest)
-        if largest > RUNAWAY * max(second, 1e-30):
-            worst = array.feature_largest.index(largest)
-            text += f" in feature {worst}, {largest / max(second, 1e-30):.0e} times the next"
-    return text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.core.belief import Belief, believe
 from harness.core.board import Board
-from harness.core.cases import Symptom
+from harness.core.symptoms import Symptom
 from harness.core.transitions import bad_ranges, failing_share
 
 LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500)

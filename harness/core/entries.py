@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from harness.core.cases import Symptom
 from harness.core.errors import UsageError
+from harness.core.symptoms import Symptom
 
 Reader = Callable[[Any], Any]
 """Checks one value; raises ValueError saying what was expected."""

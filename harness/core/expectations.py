@@ -14,7 +14,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from harness.core import entries
-from harness.core.cases import Symptom
+from harness.core.symptoms import Symptom
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, IntEnum
 
-from harness.core.cases import Symptom
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, Verdict
 
 

@@ -1,6 +1,7 @@
 """What happened in one trial: facts only, no judgement.
 
-The probe writes these facts from inside the target environment; this module is their contract.
+The probe writes these facts from inside the target environment; this module and
+`diagnosis_facts` are their contract.
 Raise `CONTRACT` whenever the meaning of a field changes: cached trials and journals of another
 contract are not mixed with new ones.
 """
@@ -11,6 +12,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+
+from harness.core.diagnosis_facts import DiagnosisFacts
 
 CONTRACT = 2
 
@@ -129,107 +132,6 @@ class FixFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArrayFacts:
-    """One array that `fit` was given.
-
-    Attributes:
-        name: ``x``, ``y``, ``sample_weight`` or a part of one.
-        dtype: Its type.
-        shape: Its shape, samples first.
-        finite: Whether all values are.
-        bad_rows: Samples with a value that is not.
-        first_bad_row: The first of them, from 0.
-        largest: Largest finite magnitude.
-        feature_largest: The same per column of a table.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    finite: bool
-    bad_rows: int = 0
-    first_bad_row: int | None = None
-    largest: float = 0.0
-    feature_largest: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class BadVariable:
-    """A variable (or a logged metric, role ``log``) that is not finite after the first bad step."""
-
-    role: str
-    path: str
-    replica: int
-    replicas: int
-    aggregation: str | None = None
-    synchronization: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShareFacts:
-    """The bad step replayed, piece by piece, on one replica's share of the batch.
-
-    Attributes:
-        replica: Number of the replica, from 0.
-        rows: Samples in its share.
-        input_shape: Shape of its input.
-        layer: First layer, innermost first, whose output is not finite; with its class and type.
-        loss: Loss of the share.
-        gradient: First variable whose gradient is not finite.
-        scaled_gradient: The same of the gradient with loss scaling.
-        operation: TensorFlow operation that makes the first non-finite tensor.
-        line: Line of the case that asks for it.
-        error: What the replay raised.
-    """
-
-    replica: int
-    rows: int
-    input_shape: tuple[int, ...] = ()
-    layer: str | None = None
-    layer_kind: str | None = None
-    layer_dtype: str | None = None
-    loss: float | None = None
-    gradient: str | None = None
-    scaled_gradient: str | None = None
-    operation: str | None = None
-    line: str | None = None
-    error: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DiagnosisFacts:
-    """What watching a training and replaying its first bad step showed; no judgement.
-
-    Attributes:
-        arrays: The data.
-        compute_dtype: Type with the smallest range that any layer computes in.
-        compute_max: Largest number that it holds.
-        step: First step, from 1, after which something was not finite.
-        raised_in_step: Step in which the training raised.
-        bad: What was not finite then, one variable per role.
-        weights_finite: Whether all weights are finite at the end.
-        initial_weight: Largest weight before the first step.
-        weight_before: Largest weight before the bad step.
-        first_loss: Loss logged after the first step.
-        last_loss: Loss logged after the last good step.
-        shares: The replay, per replica.
-    """
-
-    arrays: tuple[ArrayFacts, ...] = ()
-    compute_dtype: str = "float32"
-    compute_max: float = 3.4e38
-    step: int | None = None
-    raised_in_step: int | None = None
-    bad: tuple[BadVariable, ...] = ()
-    weights_finite: bool = True
-    initial_weight: float | None = None
-    weight_before: float | None = None
-    first_loss: float | None = None
-    last_loss: float | None = None
-    shares: tuple[ShareFacts, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class Observation:
     """Everything one trial showed.
 
@@ -280,39 +182,3 @@ class Observation:
     def nonfinite_numbers(self) -> tuple[str, ...]:
         """Names of the final numbers that are not finite."""
         return tuple(name for name, value in self.numbers.items() if not math.isfinite(value))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Variant:
-    """How a case is run: everything that distinguishes two trials in one environment.
-
-    Attributes:
-        replicas: Number of replicas; 1 without a strategy is the reference.
-        strategy: ``none``, ``mirrored``, ``multi-worker``, ``tpu`` or ``parameter-server``.
-        fix: Name of the fix, or None.
-        options: Further switches of the case (fault, remedy, policy), by name.
-        policy: Dtype policy that is set before the model is built; None: the case's own.
-        watched: Whether the trial is diagnosed while it runs.
-    """
-
-    replicas: int = 1
-    strategy: str = "none"
-    fix: str | None = None
-    options: tuple[tuple[str, str], ...] = ()
-    policy: str | None = None
-    watched: bool = False
-
-    @property
-    def label(self) -> str:
-        """Short readable name, unique within a case."""
-        name = "reference" if self.strategy == "none" and self.replicas == 1 else f"{self.replicas} replicas"
-        if self.strategy not in ("none", "mirrored"):
-            name = f"{self.strategy}, {name}"
-        extras = [f"fix {self.fix}"] if self.fix else []
-        extras += [f"{key}={value}" for key, value in self.options]
-        extras += [self.policy] if self.policy else []
-        extras += ["watched"] if self.watched else []
-        return ", ".join([name, *extras])
-
-
-REFERENCE = Variant()

@@ -25,9 +25,10 @@ from enum import Enum
 from harness.core import switches
 from harness.core.cases import Case, Level, Remedy
 from harness.core.claims import Answered
-from harness.core.findings import Question, Setting
 from harness.core.grades import Grade, Graded
-from harness.core.observations import Variant
+from harness.core.questions import Question
+from harness.core.runs import Setting
+from harness.core.variants import Variant
 from harness.core.verdicts import Outcome
 
 OFF = "none"  # the value that switches a fault or a remedy off

@@ -20,23 +20,14 @@ from itertools import pairwise
 
 from harness.core.belief import Belief, Edge, believe
 from harness.core.board import Board, seen_symptoms
-from harness.core.cases import Symptom
-
-MOST_RUNS = 40
-"""Most runs of one release that doubt alone can ask for. A symptom that shows in one run of ten passes 40
-times in a row with probability 0.015; beyond that the doubt is reported, not fought."""
-
-SLACK = 0.5
-"""Share of the allowed doubt that is left when the search stops. Who stops as soon as a figure is reached
-stops on lucky runs too often: at 1, 1.05 % of the edges stated at 0.99 in noisy histories were wrong; at 0.5,
-0.4 %."""
+from harness.core.confirmation import to_confirm
+from harness.core.policies import Policy
+from harness.core.stretches import middles
+from harness.core.symptoms import Symptom
+from harness.core.verdicts import HIDDEN
 
 SCAN = 32
 """So many evenly spread releases, all of them broken, make a long timeline untestable when none is filled."""
-
-
-HIDDEN = "hidden by "
-"""How the reason of a verdict begins when another symptom hides this one."""
 
 
 class Why(str, Enum):
@@ -56,28 +47,6 @@ class Probe:
     index: int
     repeat: int
     why: Why
-
-
-@dataclass(frozen=True, kw_only=True)
-class Policy:
-    """How hard to search.
-
-    Attributes:
-        symptoms: Those asked for; empty: every symptom that is seen.
-        repeats: Least number of runs per release.
-        confirmations: Least number of runs on each side of an edge.
-        max_trials: Budget of runs over all releases; None: no limit.
-        confidence: Probability with which an edge must lie where it is said to lie.
-        max_gap: Longest stretch of releases that may stay unrun where both neighbours agree. 0: none, every
-            release is run; None: any, gaps between agreeing releases are not filled (long nightly timelines).
-    """
-
-    symptoms: tuple[Symptom, ...] = ()
-    repeats: int = 1
-    confirmations: int = 2
-    max_trials: int | None = None
-    confidence: float = 0.99
-    max_gap: int | None = 0
 
 
 def next_probes(board: Board, policy: Policy, *, wanted: int = 1, pending: Collection[int] = ()) -> list[Probe]:
@@ -123,9 +92,9 @@ class _Search:
         yield from self._splits()
         if self._runs_everything():
             yield from self._fills()
-            yield from self._confirmations()
+            yield from self._confirms()
         else:
-            yield from self._confirmations()
+            yield from self._confirms()
             yield from self._fills()
 
     def _may_run(self, index: int) -> bool:
@@ -156,7 +125,7 @@ class _Search:
                 yield found, Why.END
         if not any(row.runs for row in self.board) and not self.pending:
             limit = 0 if self.policy.max_gap is not None else len(self.board) // SCAN
-            yield from ((index, Why.END) for index in _middles(self.open, limit))
+            yield from ((index, Why.END) for index in middles(self.open, limit))
 
     def _end(self, order: Sequence[int]) -> int | None:
         reached = next((k for k, i in enumerate(order) if self.board[i].runs or i in self.pending), None)
@@ -168,14 +137,14 @@ class _Search:
             return order[0] if reached else None
         if order[reached] in self.pending:
             return None
-        return next(_middles(sorted(order[k] for k in range(broken + 1, reached))), None)
+        return next(middles(sorted(order[k] for k in range(broken + 1, reached))), None)
 
     def _splits(self) -> Iterator[tuple[int, Why]]:
         """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
         if not self.open:
             return
         gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
-        rounds = [_middles([i for i in self.open if before < i < after]) for before, after in gaps]
+        rounds = [middles([i for i in self.open if before < i < after]) for before, after in gaps]
         while rounds:
             going = []
             for places in rounds:
@@ -221,78 +190,9 @@ class _Search:
     def _fills(self) -> Iterator[tuple[int, Why]]:
         """The middle of each stretch that nobody has looked into, the largest first."""
         if self.policy.max_gap is not None:
-            yield from ((index, Why.FILL) for index in _middles(self.open, self.policy.max_gap))
+            yield from ((index, Why.FILL) for index in middles(self.open, self.policy.max_gap))
 
-    def _confirmations(self) -> Iterator[tuple[int, Why]]:
-        """Sides of edges that are short of runs, and whatever is in doubt.
-
-        What was run least comes first, and there what failed: a second failure says more than a second pass.
-        An edge whose gap can still be split waits: its sides may move.
-        """
-        doubtful: dict[int, float] = {}
-        for belief in self.beliefs:
-            closed = [edge for edge in belief.edges if not self._unsettled(edge)]
-            short = [
-                (index, 1.0)
-                for edge in closed
-                for index in (edge.before, edge.after)
-                if self.board[index].tally(belief.symptom).runs < self.policy.confirmations
-            ]
-            for index, doubt in [*short, *self._worth_repeating(belief, closed)]:
-                doubtful[index] = max(doubtful.get(index, 0.0), doubt)
-        order = sorted(doubtful, key=lambda i: (len(self.board[i].runs), not self._failed(i), -doubtful[i], i))
-        yield from ((index, Why.CONFIRM) for index in order if self._short(index))
-
-    def _unsettled(self, edge: Edge) -> bool:
-        inside = range(edge.before + 1, edge.after)
-        return any(i in self.pending or not self.board[i].tried for i in inside)
-
-    def _failed(self, index: int) -> bool:
-        """Whether any run was bad."""
-        return any(tally.bad for tally in self.board[index].tallies.values())
-
-    def _short(self, index: int) -> bool:
-        most = max(MOST_RUNS, self.policy.repeats, self.policy.confirmations)
-        return self._may_run(index) and len(self.board[index].runs) < most
-
-    def _worth_repeating(self, belief: Belief, closed: Sequence[Edge]) -> Iterator[tuple[int, float]]:
-        """Both sides of edges that are not sure enough, and releases whose own runs contradict their state.
-
-        The bad side tells how often the symptom shows, hence how much a pass on the good side is worth: two
-        fresh failures can save ten passes. A release whose runs all contradict its state is run again however
-        sure the state is: a history that changes at every release looks like a flake until releases repeat.
-        """
-        allowed, states = SLACK * (1 - self.policy.confidence), belief.states
-        for edge in closed:
-            if 1 - edge.confidence > allowed:
-                yield from ((index, 1 - edge.confidence) for index in (edge.before, edge.after))
-        moving = {i for edge in belief.edges if edge not in closed for i in (edge.before, edge.after)}
-        for index, doubt in belief.doubts.items():
-            if index in moving:
-                continue
-            tally = self.board[index].tally(belief.symptom)
-            against, agreeing = (tally.good, tally.bad) if states[index] else tally
-            if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
-                yield index, doubt
-
-
-def _middles(places: Sequence[int], limit: int = 0) -> Iterator[int]:
-    """The middle of the longest unbroken stretch, again and again, until none is longer than `limit`.
-
-    The middle is as far as can be from what was tried or is broken.
-    """
-    stretches: list[tuple[int, int]] = []
-    for place in places:
-        if stretches and stretches[-1][1] == place:
-            stretches[-1] = (stretches[-1][0], place + 1)
-        else:
-            stretches.append((place, place + 1))
-    while stretches:
-        longest = max(stretches, key=lambda stretch: stretch[1] - stretch[0])
-        start, stop = longest
-        if stop - start <= limit:
-            return
-        middle = (start + stop) // 2
-        yield middle
-        at = stretches.index(longest)
-        stretches[at : at + 1] = [part for part in ((start, middle), (middle + 1, stop)) if part[0] < part[1]]
+    def _confirms(self) -> Iterator[tuple[int, Why]]:
+        """Sides of edges that are short of runs, and whatever is in doubt."""
+        order = to_confirm(self.board, self.policy, self.pending, self.beliefs)
+        yield from ((index, Why.CONFIRM) for index in order)

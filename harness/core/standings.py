@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from harness.core.cases import Symptom
 from harness.core.nights import (
     ALARMING,
     BELIEVED,
@@ -19,6 +18,7 @@ from harness.core.nights import (
     decide,
     healthy,
 )
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome, Verdicts
 
 Standings = Mapping[tuple[str, Symptom], "Standing"]

@@ -9,12 +9,12 @@ from itertools import pairwise
 
 from harness.core.belief import Belief, Edge, believe
 from harness.core.board import Board, seen_symptoms
-from harness.core.cases import Symptom
 from harness.core.releases import Timeline
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 
 CONFIDENCE = 0.99
-"""Default of `harness.core.search.Policy.confidence`."""
+"""Default of `harness.core.policies.Policy.confidence`."""
 
 
 NOT_RUN = "not run"

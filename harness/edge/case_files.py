@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness.core.cases import EXAMPLE_BLOCK, Case, build_case, harness_table, metadata_text
+from harness.core.case_metadata import build_case, harness_table
+from harness.core.cases import Case
 from harness.core.errors import UsageError
+from harness.core.inline_metadata import EXAMPLE_BLOCK, metadata_text
 
 if sys.version_info >= (3, 11):
     import tomllib

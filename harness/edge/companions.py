@@ -16,7 +16,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from harness.core.cases import FRAMEWORK, import_name
+from harness.core.distributions import FRAMEWORK, import_name
 from harness.core.errors import SurroundingsError, UsageError
 from harness.core.releases import Channel, Release, Timeline
 from harness.core.timelines import NIGHTLIES

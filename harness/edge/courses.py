@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from harness.core.findings import Question, RunHeader
-from harness.core.search import Policy
+from harness.core.policies import Policy
+from harness.core.questions import Question
+from harness.core.runs import RunHeader
 from harness.edge import codec
 from harness.edge.home import Home
 

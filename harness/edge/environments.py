@@ -27,7 +27,7 @@ from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
 
 import harness
-from harness.core.cases import import_name
+from harness.core.distributions import import_name
 from harness.core.errors import HarnessError, SurroundingsError, Untestable
 from harness.core.releases import Release
 from harness.edge import codec, sealing, surroundings

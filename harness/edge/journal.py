@@ -12,7 +12,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from harness.core.errors import UsageError
-from harness.core.findings import Question, RunHeader
+from harness.core.questions import Question
+from harness.core.runs import RunHeader
 from harness.edge import codec
 from harness.edge.home import disk_errors
 from harness.seams import Entry

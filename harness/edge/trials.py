@@ -16,10 +16,11 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 import harness
-from harness.core.cases import Case, Level, Symptom
+from harness.core.cases import Case, Level
+from harness.core.endings import signal_name, untestable
 from harness.core.errors import HarnessError, Untestable, UsageError
 from harness.core.observations import CONTRACT, Ending, EndingKind, FixFacts, Observation, Stage
-from harness.core.verdicts import signal_name, untestable
+from harness.core.symptoms import Symptom
 from harness.edge import case_files, codec, surroundings
 from harness.edge.failures import Transient, machine_failure, retried
 from harness.edge.fixes import Fix, patched_tree

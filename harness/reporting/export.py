@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.core.cases import Case, Level, metadata_text
+from harness.core.cases import Case, Level
 from harness.core.errors import UsageError
-from harness.core.observations import Variant
+from harness.core.inline_metadata import metadata_text
+from harness.core.variants import Variant
 from harness.reporting.templating import environment
 from harness.reporting.text import clean
 

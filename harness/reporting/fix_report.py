@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harness.core.grades import FixReport, FixResult, Grade, Graded, causes
+from harness.core.advice import causes
+from harness.core.grades import FixReport, FixResult, Grade, Graded
 from harness.edge import codec
 from harness.reporting.templating import environment
 from harness.reporting.text import clean, command, key_numbers, seconds

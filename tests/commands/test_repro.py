@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.commands.repro import summary
-from harness.core.cases import Symptom
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import GOOD, Outcome, Verdict
 
 NAN = Verdict(outcome=Outcome.BAD, reason="loss is nan")

@@ -9,9 +9,10 @@ from typing import Any
 from rich.console import Console
 
 from harness.commands.run import SERIES_POINTS, facts, show
-from harness.core.cases import Symptom
-from harness.core.observations import REFERENCE, DeviceFacts, EndingKind, NonFinite, Stage, VariableFacts
-from harness.core.verdicts import judge
+from harness.core.judgement import judge
+from harness.core.observations import DeviceFacts, EndingKind, NonFinite, Stage, VariableFacts
+from harness.core.symptoms import Symptom
+from harness.core.variants import REFERENCE
 from harness.seams import FinishedTrial, Trial
 from tests.examples import HOSTILE, case, ending, observation
 from tests.fakes import SHOWN, TWO

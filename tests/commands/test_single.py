@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.commands.single import variant_of
-from harness.core.observations import Variant
+from harness.core.variants import Variant
 from tests.examples import case
 
 

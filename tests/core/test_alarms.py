@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.core.alarms import STALE, Chronicle, chronicle
-from harness.core.cases import Symptom
 from harness.core.nights import CaseNight, Look, NightExit, NightRecord, Word
 from harness.core.standings import exit_code
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
 from tests.nights import BAD, GOOD, NAN, bad, broken, fixed, good, look, record
 

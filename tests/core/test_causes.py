@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.core.cases import Symptom
 from harness.core.causes import build, explained
 from harness.core.errors import UsageError
 from harness.core.releases import Timeline
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Cause, Kind, Transition
 
 BEGAN: dict[str, Any] = {

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core import claims
-from harness.core.cases import Claim, Symptom
+from harness.core.cases import Claim
 from harness.core.claims import Answer, Evidence
-from harness.core.observations import Variant
+from harness.core.symptoms import Symptom
+from harness.core.variants import Variant
 from harness.core.verdicts import Outcome, Verdict
 from tests.examples import case
 

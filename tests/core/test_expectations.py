@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.core.cases import Symptom
 from harness.core.errors import UsageError
 from harness.core.expectations import Expectation, build
+from harness.core.symptoms import Symptom
 
 ENTRY: dict[str, Any] = {
     "case": "identity",

@@ -10,8 +10,8 @@ from harness.core import remedies
 from harness.core.cases import Level, Remedy
 from harness.core.errors import UsageError
 from harness.core.grades import Grade, Graded
-from harness.core.observations import Variant
 from harness.core.remedies import Measured, RemedyRow, Told
+from harness.core.variants import Variant
 from tests.examples import case
 
 SWITCHES = {

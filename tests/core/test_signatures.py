@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.core.cases import Case, Level
+from harness.core.judgement import judge
+from harness.core.observations import Ending, EndingKind, NonFinite, Observation, Stage, WeightFacts
 from harness.core.signatures import LONGEST, normalised, signature
+from harness.core.symptoms import Symptom
+from harness.core.verdicts import Outcome
 
 
 @pytest.mark.parametrize(
@@ -65,3 +72,66 @@ def test_parts_are_joined_and_empty_ones_left_out() -> None:
 
 def test_nothing_to_say() -> None:
     assert normalised("  \n ") == ""
+
+
+# The signature of a bad verdict: equal for two runs that fail in the same way.
+
+SIGNED_MODEL = Case(name="c", path="c.py", text="", level=Level.MODEL)
+SIGNED_SCRIPT = replace(SIGNED_MODEL, level=Level.SCRIPT)
+ENDED_WELL = Ending(kind=EndingKind.FINISHED, stage=Stage.EVALUATE)
+ONE_WEIGHT = WeightFacts(count=1, finite=True, initial_digest="d", values={"w": (1.0,)}, norms={"w": 1.0})
+GOOD_TRIAL = Observation(ending=ENDED_WELL, final={"loss": 0.5}, weights=ONE_WEIGHT)
+
+
+def signature_of(observation: Observation, symptom: Symptom, case: Case = SIGNED_MODEL) -> str:
+    verdict = judge(case, observation, GOOD_TRIAL)[symptom]
+    assert verdict.outcome is Outcome.BAD
+    return verdict.signature
+
+
+def trial_ended(kind: EndingKind, **more) -> Observation:
+    return Observation(ending=Ending(kind=kind, stage=Stage.TRAIN, **more))
+
+
+def test_signature_of_exception() -> None:
+    run = trial_ended(EndingKind.RAISED, exception="ValueError", message="step 4 of 0x7f01 failed")
+    assert signature_of(run, Symptom.EXCEPTION) == "exception | ValueError | step <n> of <address> failed"
+
+
+def test_signature_of_left() -> None:
+    assert signature_of(trial_ended(EndingKind.EXITED, exit_code=3), Symptom.EXCEPTION) == "exception | exit code 3"
+
+
+def test_signature_of_killed_and_timeout() -> None:
+    assert signature_of(trial_ended(EndingKind.SIGNALLED, signal=11), Symptom.KILLED) == "killed | SIGSEGV"
+    assert signature_of(trial_ended(EndingKind.TIMED_OUT), Symptom.TIMEOUT) == "timeout"
+    assert signature_of(trial_ended(EndingKind.TIMED_OUT), Symptom.TIMEOUT, SIGNED_SCRIPT) == "timeout"
+
+
+def test_signature_of_script() -> None:
+    run = replace(trial_ended(EndingKind.EXITED, exit_code=1), output="x\nloss was 0.4\n")
+    assert signature_of(run, Symptom.EXCEPTION, SIGNED_SCRIPT) == "exception | exit code 1 | loss was <n>"
+
+
+def test_signature_of_nonfinite_names_the_first_and_not_the_step() -> None:
+    first = NonFinite(name="loss", step=125, value=float("nan"))
+    run = replace(GOOD_TRIAL, final={"mae": float("nan")}, first_nonfinite_metric=first)
+    assert signature_of(run, Symptom.NONFINITE_METRIC) == "nonfinite-metric | loss"
+    run = replace(run, first_nonfinite_metric=None)
+    assert signature_of(run, Symptom.NONFINITE_METRIC) == "nonfinite-metric | mae"
+    run = replace(GOOD_TRIAL, weights=replace(ONE_WEIGHT, finite=False))
+    assert signature_of(run, Symptom.NONFINITE_WEIGHTS) == "nonfinite-weights"
+    located = replace(run, first_nonfinite_weight=first)
+    assert signature_of(located, Symptom.NONFINITE_WEIGHTS) == "nonfinite-weights | loss"
+
+
+def test_signature_of_wrong_values_have_no_numbers_in_their_signature() -> None:
+    assert signature_of(replace(GOOD_TRIAL, final={"loss": 0.9}), Symptom.WRONG_METRIC) == "wrong-metric"
+    other = replace(ONE_WEIGHT, values={"w": (2.0,)}, norms={"w": 2.0})
+    assert signature_of(replace(GOOD_TRIAL, weights=other), Symptom.WRONG_WEIGHTS) == "wrong-weights"
+    spread = replace(ONE_WEIGHT, replica_spread=1.0)
+    assert signature_of(replace(GOOD_TRIAL, weights=spread), Symptom.WRONG_WEIGHTS) == "wrong-weights | replicas differ"
+
+
+def test_signature_of_good_and_skip_have_none() -> None:
+    assert {v.signature for v in judge(SIGNED_MODEL, GOOD_TRIAL, GOOD_TRIAL).values()} == {""}

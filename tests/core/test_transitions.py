@@ -1,29 +1,18 @@
-"""Transitions, changes of signature, and the sentences of a conclusion."""
+"""Transitions, and changes of signature."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timezone
 
-import pytest
-
 from harness.core.board import Row
-from harness.core.cases import Symptom
-from harness.core.findings import Answer, Question, conclude
+from harness.core.conclusions import conclude
+from harness.core.policies import Policy
 from harness.core.releases import Release, Timeline
-from harness.core.search import Policy
+from harness.core.symptoms import Symptom
 from harness.core.transitions import Kind, Transition, Untested, describe, folded, signature_changes, transitions
 from harness.core.verdicts import GOOD
-from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, play, script, timeline
-
-
-def answer(letters: str, policy: Policy | None = None, **more):
-    """Search, then conclude."""
-    asked = policy or Policy()
-    board = play(len(letters), script(letters, **more), asked).board
-    line = timeline(len(letters))
-    found = transitions(line, board, asked.symptoms, asked.confirmations, asked.confidence)
-    return found, conclude(line, board, asked.symptoms, found)
+from tests.core.answering import answer
+from tests.histories.simulate import NAN, RAISES, bad, play, script, timeline
 
 
 class TestTransitions:
@@ -107,70 +96,6 @@ class TestSignatureChanges:
         board = [Row(runs=({RAISES: bad(told)},)) for told in ("a", "", "b")]
         (change,) = signature_changes(timeline(3), board, ())
         assert (change.last_before, change.first_after) == ("0", "2")
-
-
-class TestConclusion:
-    def test_transition(self) -> None:
-        _, told = answer("ggggnnnngg")
-        assert told.answer is Answer.ANSWERED
-        assert told.sentence == "nonfinite-metric begins 3 -> 4; nonfinite-metric ends 7 -> 8."
-        assert "not monotonic" in told.history
-        assert told.coverage == "Every one of the 10 releases of the range was run."
-        assert told.doubts == ()
-
-    def test_monotonic(self) -> None:
-        assert answer("ggggnnnn")[1].history == "The history is monotonic."
-
-    @pytest.mark.parametrize("seed", range(4))
-    def test_stationary_flake(self, seed: int) -> None:
-        """A failure in 30 % of the runs of every release is no transition, and the rate is told."""
-        found, told = answer("N" * 20, rate=0.3, seed=seed)
-        assert found == []
-        assert told.answer is Answer.EVERY_RELEASE
-        assert "no transition, flaky at about" in told.sentence
-        rate = float(told.sentence.split("about ")[1].split(" %")[0])
-        assert 15 <= rate <= 45
-        assert told.history == "There is no transition in the range."
-
-    def test_every_release(self) -> None:
-        _, told = answer("nnnn")
-        assert told.sentence == "nonfinite-metric: in every release that could be tested, from 0 to 3."
-
-    def test_no_release(self) -> None:
-        _, told = answer("gggg", Policy(symptoms=(NAN,)))
-        assert told.answer is Answer.NO_RELEASE
-        assert told.sentence == "nonfinite-metric: in no release from 0 to 3."
-        assert answer("gggg")[1].sentence == "any symptom: in no release from 0 to 3."
-
-    @pytest.mark.parametrize("letters", ["xxxx", "ssss", "xsxs"])
-    def test_inconclusive(self, letters: str) -> None:
-        _, told = answer(letters)
-        assert told.answer is Answer.INCONCLUSIVE
-
-    def test_asked_and_always_hidden_is_inconclusive(self) -> None:
-        assert answer("eeee", Policy(symptoms=(NAN,)))[1].answer is Answer.INCONCLUSIVE
-
-    def test_not_run_and_missed_islands(self) -> None:
-        """What was not run is named, with the probability of a missed island by length."""
-        _, told = answer("g" * 60 + "n" * 40, Policy(max_gap=None))
-        assert 80 < len(told.not_run) < 100
-        assert "were not run" in told.coverage
-        (doubt,) = told.doubts
-        assert "Another island of bad releases would have been missed with a probability of 9" in doubt
-        assert " if 1 long, " in doubt
-
-    def test_coverage_counts_what_could_not_be_tested(self) -> None:
-        assert "3 could not be tested" in answer("gggxxxnnn")[1].coverage
-
-    def test_skipped_rows_are_not_tested(self) -> None:
-        board = [Row(runs=({NAN: SKIPPED},)), Row(runs=({NAN: GOOD},))]
-        assert "from 1 to 1" in conclude(timeline(2), board, (NAN,), []).sentence
-
-
-def test_questions_name_their_differences() -> None:
-    one = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
-    assert one.differences(one) == []
-    assert one.differences(replace(one, last="3")) == ["last: '2' -> '3'"]
 
 
 def test_a_hundred_nightlies_between_are_told_by_reason():

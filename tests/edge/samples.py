@@ -8,10 +8,12 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from harness.core.cases import Case, Level
-from harness.core.findings import Question, RunHeader, Setting
-from harness.core.observations import Ending, EndingKind, Observation, Stage, Variant
+from harness.core.observations import Ending, EndingKind, Observation, Stage
+from harness.core.policies import Policy
+from harness.core.questions import Question
 from harness.core.releases import Release, Timeline
-from harness.core.search import Policy
+from harness.core.runs import RunHeader, Setting
+from harness.core.variants import Variant
 from harness.seams import Entry, Environment, FinishedTrial, Trial
 
 VARIANT = Variant(replicas=1)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.errors import Interrupted, SurroundingsError, UsageError
-from harness.core.findings import RunHeader
+from harness.core.runs import RunHeader
 from harness.edge import codec, journal
 from harness.edge.journal import FileJournal, read
 from harness.edge.process import Processes

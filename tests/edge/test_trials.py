@@ -13,7 +13,8 @@ import tenacity
 
 from harness.core.cases import Case
 from harness.core.errors import HarnessError, Interrupted, SurroundingsError, Untestable, UsageError
-from harness.core.observations import EndingKind, Observation, Variant
+from harness.core.observations import EndingKind, Observation
+from harness.core.variants import Variant
 from harness.edge import trials as module
 from harness.edge.home import Home
 from harness.edge.process import Processes

@@ -7,7 +7,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
-from harness.core.observations import Variant
+from harness.core.variants import Variant
 from harness.edge import case_files
 from harness.reporting import export, fix_report, remedies_report
 from harness.reporting.files import RENDERERS
@@ -39,6 +39,11 @@ def golden(snapshot: SnapshotAssertion, ending: str) -> SnapshotAssertion:
 @pytest.mark.parametrize("name", RENDERERS)
 def test_the_everyday_report(name, snapshot):
     assert RENDERERS[name](examples.everyday()) == golden(snapshot, name.rsplit(".", 1)[1])
+
+
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_finer_searches_inside_an_edge(name, snapshot):
+    assert RENDERERS[name](examples.staged()) == golden(snapshot, name.rsplit(".", 1)[1])
 
 
 @pytest.mark.parametrize("name", [name for name in RENDERERS if not name.endswith(".json")])

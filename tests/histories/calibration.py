@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.core.belief import ALWAYS_WEIGHT, believe
-from harness.core.search import Policy
+from harness.core.policies import Policy
 from tests.histories.simulate import NAN, noisy, play, random_states, true_edges
 
 RATES = (1.0, 0.9, 0.7, 0.5, 0.3)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.core.board import Board, Row
-from harness.core.cases import Symptom
+from harness.core.policies import Policy
 from harness.core.releases import Release, Timeline
-from harness.core.search import Policy, Why, next_probes
+from harness.core.search import Why, next_probes
+from harness.core.symptoms import Symptom
 from harness.core.verdicts import GOOD, Outcome, Verdict, Verdicts
 
 NAN = Symptom.NONFINITE_METRIC

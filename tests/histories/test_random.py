@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from harness.core.search import Policy
+from harness.core.policies import Policy
 from tests.histories.simulate import NAN, found_edges, noisy, play, random_states, true_edges
 
 DETERMINISTIC, NOISY = 8_500, 1_500

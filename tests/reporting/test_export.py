@@ -10,7 +10,7 @@ import pytest
 
 from harness.core.cases import Case, Level, Tolerance
 from harness.core.errors import UsageError
-from harness.core.observations import Variant
+from harness.core.variants import Variant
 from harness.edge import case_files
 from harness.reporting.export import Export, call, parts, script
 from tests.examples import HOSTILE, case

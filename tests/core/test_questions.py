@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.core.findings import Question
-from harness.core.observations import Variant
+from harness.core.questions import Question
+from harness.core.variants import Variant
 
 QUESTION = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
 
@@ -19,3 +19,9 @@ def test_how_the_case_is_run_stands_in_words():
 def test_the_judged_trial_has_the_settings_that_were_asked_for():
     switched = replace(QUESTION, replicas=4, options=(("fault", "on"),))
     assert switched.variant == Variant(replicas=4, strategy="mirrored", options=(("fault", "on"),))
+
+
+def test_questions_name_their_differences() -> None:
+    one = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
+    assert one.differences(one) == []
+    assert one.differences(replace(one, last="3")) == ["last: '2' -> '3'"]

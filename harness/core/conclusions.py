@@ -1,0 +1,137 @@
+"""A search summed up in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.core.belief import believe
+from harness.core.board import Board, seen_symptoms
+from harness.core.doubts import doubts, flaky_share, percent
+from harness.core.errors import ExitCode
+from harness.core.releases import Timeline
+from harness.core.symptoms import Symptom
+from harness.core.transitions import (
+    SignatureChange,
+    Transition,
+    describe,
+    signature_changes,
+)
+
+
+class Answer(str, Enum):
+    """The four ways in which a search ends."""
+
+    ANSWERED = "answered"
+    NO_RELEASE = "no-release"
+    EVERY_RELEASE = "every-release"
+    INCONCLUSIVE = "inconclusive"
+
+
+EXIT_CODES = {
+    Answer.ANSWERED: ExitCode.ANSWERED,
+    Answer.NO_RELEASE: ExitCode.NO_RELEASE,
+    Answer.EVERY_RELEASE: ExitCode.EVERY_RELEASE,
+    Answer.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """The verdict sentence and what it rests on.
+
+    Attributes:
+        answer: Which of the four ways.
+        sentence: The answer in words.
+        history: Whether the history is monotonic.
+        coverage: How much of the timeline was run.
+        not_run: Versions that nobody tried.
+        doubts: Flakiness, untestable stretches, islands that may have been missed, failures that turn into
+            another one; one sentence each.
+    """
+
+    answer: Answer
+    sentence: str
+    history: str
+    coverage: str
+    not_run: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def conclude(timeline: Timeline, board: Board, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:
+    """Sum the search up in sentences."""
+    seen = seen_symptoms(board, asked)
+    states = {symptom: believe(board, symptom).states for symptom in seen or list(Symptom)}
+    tested = sorted({place for places in states.values() for place in places})
+    bad = [symptom for symptom, places in states.items() if any(places.values())]
+    if found:
+        answer, sentence = Answer.ANSWERED, "; ".join(describe(t) for t in found) + "."
+    elif bad:
+        answer, sentence = Answer.EVERY_RELEASE, _everywhere(timeline, board, {s: [*states[s]] for s in bad})
+    elif tested:
+        names = ", ".join(s.value for s in asked) or "any symptom"
+        answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
+    else:
+        answer = Answer.INCONCLUSIVE
+        sentence = "No release of the range could be tested; see the reason of each."
+    not_run = tuple(timeline.releases[i].version for i, row in enumerate(board) if not row.tried)
+    turned = [_turned(change) for change in signature_changes(timeline, board, asked)]
+    return Conclusion(
+        answer=answer,
+        sentence=sentence,
+        history=_history(found),
+        coverage=_coverage(board, not_run),
+        not_run=not_run,
+        doubts=(*turned, *doubts(timeline.versions, board, seen)),
+    )
+
+
+def _everywhere(timeline: Timeline, board: Board, places: Mapping[Symptom, Sequence[int]]) -> str:
+    """A symptom without a transition: it always shows, or it is flaky all along."""
+    clauses = []
+    for symptom, tested in places.items():
+        share = flaky_share(board, symptom)
+        where = f"in every release that could be tested, from {_range(timeline, tested)}"
+        flaky = f"no transition, flaky at about {percent(round(share, 2))} " if share is not None else ""
+        clauses.append(f"{symptom.value}: {flaky}{where}")
+    return "; ".join(clauses) + "."
+
+
+def _turned(change: SignatureChange) -> str:
+    return (
+        f"The failure changes while {change.symptom.value} lasts, "
+        f"{change.last_before} -> {change.first_after}: {change.before!r} becomes {change.after!r}; "
+        "the two may have different causes."
+    )
+
+
+def _range(timeline: Timeline, places: Sequence[int]) -> str:
+    return f"{timeline.releases[places[0]].version} to {timeline.releases[places[-1]].version}"
+
+
+def _history(found: Sequence[Transition]) -> str:
+    per_symptom: dict[Symptom, int] = {}
+    for transition in found:
+        per_symptom[transition.symptom] = per_symptom.get(transition.symptom, 0) + 1
+    several = [symptom.value for symptom, count in per_symptom.items() if count > 1]
+    if several:
+        return (
+            f"The history is not monotonic: {', '.join(several)} begins and ends within the range, "
+            "so a plain bisection between its ends would have missed it."
+        )
+    return "The history is monotonic." if found else "There is no transition in the range."
+
+
+def _coverage(board: Board, not_run: Sequence[str]) -> str:
+    run = sum(bool(row.runs) for row in board)
+    blocked = sum(row.blocked is not None for row in board)
+    if run == len(board):
+        return f"Every one of the {len(board)} releases of the range was run."
+    parts = [f"{run} of {len(board)} releases were run"]
+    if blocked:
+        parts.append(f"{blocked} could not be tested")
+    if not_run:
+        named = ", ".join([*not_run[:8], "..."] if len(not_run) > 8 else not_run)
+        parts.append(f"{len(not_run)} were not run ({named})")
+    return ", ".join(parts) + "."
