@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 from harness.core.distributions import FRAMEWORK, import_name
 from harness.core.errors import SurroundingsError, UsageError
-from harness.core.releases import Release, Timeline
+from harness.core.releases import Channel, Release, Timeline
 from harness.core.timelines import NIGHTLIES
 from harness.edge import codec
 from harness.edge.home import Home
@@ -157,6 +157,11 @@ def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
     return release.source is None and (gone in explanation or (missing in explanation and not limited))
 
 
+def _overriding(release: Release) -> tuple[str, ...]:
+    """A commit calls itself by the last release's number, so what companions demand of that number says nothing."""
+    return (release.requirement,) if release.channel is Channel.COMMIT else ()
+
+
 class Planner:
     """Chooses interpreter and companions for a timeline."""
 
@@ -220,7 +225,7 @@ class Planner:
                 return self._resolver.lock(
                     [release.requirement, *wanted.requirements],
                     python=interpreter.path,
-                    overrides=wanted.overrides,
+                    overrides=(*wanted.overrides, *_overriding(release)),
                     refresh=refresh,
                     **settings,
                 )
