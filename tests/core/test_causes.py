@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from harness.core.causes import KnownCause, build, explained
 from harness.core.errors import UsageError
-from harness.core.releases import Timeline
+from harness.core.releases import Channel, Release, Timeline
 from harness.core.symptoms import Symptom
-from harness.core.transitions import Cause, Kind, Transition
+from harness.core.transitions import Cause, Kind, Transition, Untested
 
 BEGAN: dict[str, Any] = {
     "case": "identity",
@@ -150,9 +151,9 @@ def test_a_stable_release_beside_a_nightly_is_placed_by_its_number() -> None:
 
 
 def test_all_causes_of_a_transition_are_laid_beside_it_in_their_order() -> None:
-    known = build({"cause": [BEGAN, ENDED, {**BEGAN, "title": "another"}]}, where="f")
+    known = build({"cause": [BEGAN, ENDED, {**BEGAN, "link": "x", "title": "another"}]}, where="f")
     both = [transition("recovery", "3.9.2", "3.10.0"), transition("regression", "3.6.0", "3.7.0")]
-    told = explained(both, known)
+    told = explained(both, known, Timeline(releases=()))
     assert [[cause.title for cause in one.causes] for one in told] == [
         ["metrics synchronize ON_READ"],
         ["variables got their aggregation", "another"],
@@ -168,3 +169,47 @@ def test_a_cause_must_say_where_it_came_in() -> None:
         "causes.toml",
         "give release, nightly or commit: the first that has the change",
     )
+
+
+class TestBetweenTwoCommits:
+    HASH = BEGAN["commit"] + "0" * 28
+    COMMIT = Release(
+        package="keras",
+        version=HASH,
+        channel=Channel.COMMIT,
+        title="Propagate aggregation (#20541)",
+        link=BEGAN["link"],
+        changes=("keras/a.py +2 -1",),
+    )
+    EDGE = transition("regression", "0" * 40, HASH)
+    FOUND = Cause(link=BEGAN["link"], title="Propagate aggregation (#20541)", found=True, changes=("keras/a.py +2 -1",))
+
+    def told(self, edge: Transition, *known: dict[str, Any], commit: Release = COMMIT) -> tuple[Cause, ...]:
+        others = (replace(self.COMMIT, version="0" * 40), replace(self.COMMIT, version="f" * 40))
+        (one,) = explained([edge], build({"cause": list(known)}, where="f"), Timeline(releases=(*others, commit)))
+        return one.causes
+
+    def test_the_later_one_is_found(self) -> None:
+        assert self.told(self.EDGE) == (self.FOUND,)
+        assert self.FOUND.role == "Commit found for"
+
+    def test_what_was_found_says_more_than_what_was_recorded_of_the_same_change(self) -> None:
+        other = {**BEGAN, "link": "https://example.org/1", "title": "another"}
+        recorded = Cause(link="https://example.org/1", title="another")
+        assert self.told(self.EDGE, BEGAN, other, {**other, "title": "again"}) == (self.FOUND, recorded)
+        assert recorded.role == "Known cause of"
+
+    def test_a_commit_without_a_link_is_named_by_its_hash(self) -> None:
+        (cause,) = self.told(self.EDGE, commit=replace(self.COMMIT, link=""))
+        assert cause.link == self.HASH
+
+    def test_where_some_between_were_not_tested_none_is_found(self) -> None:
+        open_edge = replace(self.EDGE, untested=(Untested(version="1" * 40, reason="no wheel"),))
+        assert self.told(open_edge, BEGAN) == ()
+
+    def test_a_release_is_no_commit(self) -> None:
+        assert self.told(self.EDGE, commit=replace(self.COMMIT, channel=Channel.NIGHTLY)) == ()
+
+    def test_a_cause_without_a_commit_explains_none(self) -> None:
+        bare = {k: v for k, v in BEGAN.items() if k != "commit"}
+        assert self.told(self.EDGE, bare, commit=replace(self.COMMIT, channel=Channel.NIGHTLY)) == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ METRIC = BadVariable(
 STAYS, FAILS = observation(), observation({"loss": math.nan})
 
 
-def told(facts: DiagnosisFacts, baseline: Observation | None = None, **changes: object) -> tuple[Boundary, str, str]:
+def told(facts: DiagnosisFacts, baseline: Observation | None = None, **changes: Any) -> tuple[Boundary, str, str]:
     watched = observation(diagnosis=facts, **changes)
     found = diagnose(watched, watched, baseline)
     assert found.evidence == tuple(evidence(facts, baseline))
@@ -31,9 +32,9 @@ def told(facts: DiagnosisFacts, baseline: Observation | None = None, **changes: 
     return found.boundary, found.sentence, found.next_change
 
 
-def wrong(baseline: Observation | None = None, **share: object) -> tuple[Boundary, str, str]:
+def wrong(baseline: Observation | None = None, **share: Any) -> tuple[Boundary, str, str]:
     """Step 7 is bad, and its second replica shows this when it is replayed."""
-    second = replace(FINE, replica=1, **share)  # type: ignore[arg-type]
+    second = replace(FINE, replica=1, **share)
     return told(DiagnosisFacts(step=7, bad=(WEIGHT,), shares=(FINE, second)), baseline)
 
 

@@ -15,6 +15,7 @@ from harness.core.distributions import import_name
         ("tf-nightly", "tensorflow"),
         ("tf-nightly-cpu", "tensorflow"),
         ("My-Long.package", "my_long_package"),
+        ("toy-nightly-plugin", "toy_nightly_plugin"),
         ("tensorflow-cpu", "tensorflow"),
         ("tf-keras", "tf_keras"),
         ("my-package", "my_package"),

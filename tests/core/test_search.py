@@ -25,7 +25,7 @@ from tests.histories.simulate import (
     true_edges,
 )
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LETTERS = st.text("gnx", min_size=1, max_size=14)
 FEW = st.text("gnewx", min_size=1, max_size=9)
 

@@ -89,6 +89,16 @@ class TestParse:
             assert switches.words(read) == ["--set", text]
 
 
+def test_settings_are_typed_as_they_were_read():
+    assert switches.words((("fault", "none"), ("remedy", "log_epsilon"))) == [
+        "--set",
+        "fault=none",
+        "--set",
+        "remedy=log_epsilon",
+    ]
+    assert switches.words(()) == []
+
+
 class TestMerge:
     def test_the_later_setting_wins(self):
         assert switches.merge((("a", "1"), ("b", "1")), {"b": "2"}) == {"a": "1", "b": "2"}

@@ -20,6 +20,7 @@ from harness.core.timelines import (
     nightly_timeline,
     nights_between,
     spans_behind,
+    stable_package,
 )
 
 
@@ -244,6 +245,14 @@ def test_the_nightly_distribution_of_a_package() -> None:
     assert nightly_package("tensorflow-cpu") == "tf-nightly-cpu"
     assert nightly_package("my-nightly") == "my-nightly"
     assert is_nightly("Keras_Nightly")
+    assert is_nightly("My_Nightly")
+    assert [stable_package(name) for name in ("Keras_Nightly", "tf-nightly", "tf-nightly-cpu", "toy-nightly", "x")] == [
+        "keras",
+        "tensorflow",
+        "tensorflow-cpu",
+        "toy",
+        "x",
+    ]
     with pytest.raises(UsageError) as error:
         nightly_package("numpy")
     assert (error.value.what, error.value.where, error.value.hint) == (
