@@ -31,10 +31,11 @@ from harness.core.distributions import import_name
 from harness.core.errors import HarnessError, SurroundingsError, Untestable
 from harness.core.releases import Release
 from harness.edge import codec, sealing, surroundings
-from harness.edge.companions import Companions, Mode, Planner
+from harness.edge.companions import Companions, Mode
 from harness.edge.failures import explanation, retried, surroundings_failure
 from harness.edge.home import Home, disk_errors
 from harness.edge.masking import masked
+from harness.edge.planning import Planner
 from harness.edge.process import Ended, Processes
 from harness.edge.resolver import Unsatisfiable, name_of, pin_of, uv_program
 from harness.seams import Environment, Event, Listener
