@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from harness.commands import bisect as module
+from harness.commands import bisection as module
 from harness.core.releases import Channel, Order, stable_timeline
 from harness.edge.companions import Companions, Mode, wanted
 from harness.edge.interpreters import Interpreter
