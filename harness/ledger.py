@@ -44,7 +44,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
             *(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
             *(Untested(version=day, reason="no build was published that day") for day in timeline.absent),
         ),
-        transitions=explained(found, header.causes),
+        transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
         conclusion=conclude(timeline, rows, policy.symptoms, found),
         timing=timing(header, entries),

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
@@ -14,6 +15,7 @@ import harness
 from harness.core.cases import Case
 from harness.core.releases import Timeline
 from harness.core.runs import Setting
+from harness.edge.clones import Clone
 from harness.edge.companions import Companions, Mode, wanted
 from harness.edge.environments import NoxEnvironments
 from harness.edge.fixes import Fix
@@ -57,6 +59,10 @@ class Workshop:
             [text for case in cases for text in case.data_packages],
         )
         return self.planner.plan(timeline, asked, mode, python)
+
+    def clone(self, path: Path, package: str) -> Clone:
+        """A git clone of the package under test."""
+        return Clone(path=path, package=package, processes=self.processes, home=self.home)
 
     def environments(self, companions: Companions, listener: Listener | None = None) -> NoxEnvironments:
         """Build environments for these companions; without a listener, notes go to stderr."""

@@ -18,12 +18,12 @@ from harness.core import switches
 from harness.core.cases import STRATEGIES, Case
 from harness.core.conclusions import EXIT_CODES
 from harness.core.distributions import FRAMEWORK
-from harness.core.errors import ExitCode, SurroundingsError
+from harness.core.errors import ExitCode, SurroundingsError, UsageError
 from harness.core.findings import Finding
 from harness.core.observations import CONTRACT
 from harness.core.policies import Policy
 from harness.core.questions import Question
-from harness.core.releases import Timeline
+from harness.core.releases import Channel, Timeline
 from harness.core.runs import RunHeader
 from harness.core.symptoms import Symptom
 from harness.core.timelines import is_nightly
@@ -45,7 +45,14 @@ from harness.wiring import Workshop, setting, workshop
     "--channel",
     default=None,
     metavar="CHANNELS",
-    help="stable (default), nightly, or stable,nightly: go on from each edge to the nightlies between.",
+    help="stable (default), nightly, commit, or several, such as stable,nightly,commit: "
+    "go on from each edge to the finer releases between.",
+)
+@click.option(
+    "--clone",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=None,
+    help="Git clone of the package, for --channel commit; --from and --to are then commits or days.",
 )
 @click.option("--package", default=None, help="Distribution under test (default: the case's).")
 @click.option(
@@ -96,12 +103,14 @@ def command(case_name: str, **given: Any) -> int:
     CASE is a name in repro_cases/ or the path of any Python file with inline metadata.
     """  # fmt: skip
     given["channels"] = channels.parse(given["channel"], given["package"])
+    if (Channel.COMMIT in given["channels"]) != (given["clone"] is not None):
+        raise UsageError("commits and a clone go together", where="--clone", hint="give --channel commit --clone PATH")
     case = _case(case_name, given)
     given = completed(case, given)
     check_output(given["resumed"] or given["output"] or Path("reports"))
     with workshop() as shop:
         finding, folder = answer(shop, case, given)
-        if given["channels"] == channels.BOTH:
+        if len(given["channels"]) > 1:
             finding = stages.descend(shop, case, finding, folder, given, answer)
     if given["as_json"]:
         click.echo(report_files.json_text(finding))
@@ -124,10 +133,20 @@ def answer(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[Finding, 
         _search(shop, header, companions, folder, journal, given)
         finding = ledger.compose(header, journal.entries())
         report_files.write_all(finding, folder)
-        if is_nightly(case.package):
-            for problem in keeping.keep_edges(finding, folder):
-                click.echo(f"harness: warning: {problem}", err=True)
+        _keep(shop, case, finding, folder, given)
     return finding, folder
+
+
+def _keep(shop: Workshop, case: Case, finding: Finding, folder: Path, given: dict[str, Any]) -> None:
+    """Keep what may be gone tomorrow: the wheels of nightly edges, and the lines that a found commit changed."""
+    if is_nightly(case.package):
+        for problem in keeping.keep_edges(finding, folder):
+            click.echo(f"harness: warning: {problem}", err=True)
+    for transition in finding.transitions:
+        if any(cause.found for cause in transition.causes):
+            clone = shop.clone(given["clone"], case.package)
+            patch = clone.keep_patch(transition.first_after, folder / keeping.FOLDER)
+            click.echo(f"{transition.symptom.value}: changed lines: {patch}", err=True)
 
 
 def _case(case_name: str, given: dict[str, Any]) -> Case:
@@ -141,9 +160,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
     """Fix the question: timeline, companions, policy. Fails before anything is written."""
     pins = options.check_pins(given["pins"])
     started = time.monotonic()
-    page = shop.index.page(case.package)
-    options.echo_stale(page)
-    timeline = options.timeline_of(page, case, given["first"], given["last"], given["order"])
+    timeline = _timeline(shop, case, given)
     index_seconds = time.monotonic() - started
     companions = shop.companions([case], timeline, pins, Mode(given["mode"]), given["python"])
     if case.import_name == FRAMEWORK:
@@ -155,7 +172,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         repeats=case.repeats,
         max_trials=given["max_trials"],
         confidence=given["confidence"],
-        max_gap=_max_gap(case, given),
+        max_gap=_max_gap(given),
     )
     header = RunHeader(
         question=question,
@@ -170,9 +187,20 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
     return header, companions
 
 
-def _max_gap(case: Case, given: dict[str, Any]) -> int | None:
-    """Every stable release is run; of the many nightlies only those that the search needs, unless asked otherwise."""
-    default = None if is_nightly(case.package) else 0
+def _timeline(shop: Workshop, case: Case, given: dict[str, Any]) -> Timeline:
+    if given["channels"][0] is Channel.COMMIT:
+        if given["first"] is None:
+            raise UsageError("where should the search begin?", where="--from", hint="give a commit or a day")
+        last = "HEAD" if given["last"] == "latest" else given["last"]
+        return shop.clone(given["clone"], case.package).timeline(given["first"], last)
+    page = shop.index.page(case.package)
+    options.echo_stale(page)
+    return options.timeline_of(page, case, given["first"], given["last"], given["order"])
+
+
+def _max_gap(given: dict[str, Any]) -> int | None:
+    """Every stable release is run; of nightlies and commits only those that the search needs, unless asked."""
+    default = 0 if given["channels"][0] is Channel.STABLE else None
     return default if given["max_gap"] is None else int(given["max_gap"])
 
 
@@ -197,8 +225,9 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
 
 def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
     words = ["harness", "bisect", case_files.callable_as(case), "--from", question.first, "--to", question.last]
-    if is_nightly(case.package) or given["channels"] == channels.BOTH:
-        words += ["--channel", "nightly" if is_nightly(case.package) else "stable,nightly"]
+    if given["channels"] != (Channel.STABLE,):
+        words += ["--channel", ",".join(channel.value for channel in given["channels"])]
+    words += ["--clone", str(given["clone"])] if given["clone"] else []
     words += ["--package", given["package"]] if given["package"] else []
     words += [word for pin in given["pins"] for word in ("--with", pin)]
     words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]

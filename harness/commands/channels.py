@@ -7,27 +7,28 @@ from dataclasses import replace
 from harness.core.cases import Case
 from harness.core.errors import UsageError
 from harness.core.releases import Channel
-from harness.core.timelines import is_nightly, nightly_package
+from harness.core.timelines import is_nightly, nightly_package, stable_package
 from harness.edge import case_files
 
-BOTH = (Channel.STABLE, Channel.NIGHTLY)
-_KNOWN = {
-    "stable": (Channel.STABLE,),
-    "nightly": (Channel.NIGHTLY,),
-    "stable,nightly": BOTH,
-}
+ALL = (Channel.STABLE, Channel.NIGHTLY, Channel.COMMIT)
+"""From the coarsest to the finest: a search goes on inside the edges of the one before."""
 
 
 def parse(text: str | None, package: str | None = None) -> tuple[Channel, ...]:
     """Read ``--channel``; without it a nightly distribution under ``--package`` means its own channel."""
     if text is None:
-        return _KNOWN["nightly" if package and is_nightly(package) else "stable"]
-    asked = text.replace(" ", "")
-    if asked not in _KNOWN:
-        raise UsageError(f"unknown channel {text!r}", where="--channel", hint=f"one of {'; '.join(_KNOWN)}")
-    if package and is_nightly(package) and asked != "nightly":
+        return (Channel.NIGHTLY if package and is_nightly(package) else Channel.STABLE,)
+    names = text.replace(" ", "").split(",")
+    asked = tuple(channel for channel in ALL if channel.value in names)
+    if [channel.value for channel in asked] != names:
+        raise UsageError(
+            f"unknown channel {text!r}",
+            where="--channel",
+            hint="stable, nightly, commit, or several of them in this order, such as stable,nightly,commit",
+        )
+    if package and is_nightly(package) and Channel.STABLE in asked:
         raise UsageError(f"{package} has nightly builds alone", where="--channel", hint="ask for --channel nightly")
-    return _KNOWN[asked]
+    return asked
 
 
 def under_test(case: Case, channel: Channel) -> Case:
@@ -35,9 +36,12 @@ def under_test(case: Case, channel: Channel) -> Case:
 
     It is read again where that changes: what is a companion follows from what is under test.
     """
-    if channel is not Channel.NIGHTLY or is_nightly(case.package):
-        return case
-    return as_package(case, nightly_package(case.package))
+    own = is_nightly(case.package)
+    if channel is Channel.NIGHTLY and not own:
+        return as_package(case, nightly_package(case.package))
+    if channel is Channel.COMMIT and own:
+        return as_package(case, stable_package(case.package))
+    return case
 
 
 def as_package(case: Case, package: str) -> Case:

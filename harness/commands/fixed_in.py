@@ -23,7 +23,6 @@ from harness.core.runs import RunHeader
 from harness.core.symptoms import Symptom
 from harness.core.variants import Variant
 from harness.edge import case_files
-from harness.edge.clones import commit_of
 from harness.edge.companions import Companions, Mode
 from harness.edge.journal import FileJournal
 from harness.reporting import fix_report
@@ -80,7 +79,7 @@ def _release(shop: Workshop, case: Case, given: dict[str, Any]) -> Release:
         options.echo_stale(page)
         return sort((r for r in page.releases if r.yanked is None), Order.VERSION)[-1]
     if is_commit(wanted):
-        return commit_of(given["clone"], wanted, case.package, shop.processes, shop.home)
+        return shop.clone(given["clone"], case.package).commit(wanted)
     return single.find_release(shop, case.package, wanted, where="--fixed-in")
 
 

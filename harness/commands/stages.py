@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,44 +13,54 @@ import click
 from harness import ledger
 from harness.commands import channels, options
 from harness.core.cases import Case
+from harness.core.commits import whole_days, window
 from harness.core.errors import HarnessError, SurroundingsError, UsageError
 from harness.core.findings import Finding
-from harness.core.releases import Channel
-from harness.core.timelines import nights_between, spans_behind
+from harness.core.releases import Channel, Release
+from harness.core.timelines import is_nightly, nights_between, spans_behind
 from harness.core.transitions import Transition
 from harness.edge import journal
 from harness.reporting import files as report_files
 from harness.wiring import Workshop
 
 FOLDER = "stages"
+WIDER = timedelta(days=2)
+"""Where the change is not between two builds: one of them may have been made of older sources than its day says."""
 
 Answer = Callable[[Workshop, Case, dict[str, Any]], tuple[Finding, Path]]
 
 
 def descend(
-    shop: Workshop, stable_case: Case, finding: Finding, folder: Path, given: dict[str, Any], answer: Answer
+    shop: Workshop, case: Case, finding: Finding, folder: Path, given: dict[str, Any], answer: Answer
 ) -> Finding:
-    """Search the nightlies behind every transition of a stable finding and lay the results beside it.
+    """Search the next finer channel behind every transition of a finding, and so on; lay the results beside it.
 
-    A transition whose nightlies are gone or cannot be searched is named on stderr; the stable answer stands.
+    A transition behind which nothing can be searched is named on stderr; the coarser answer stands.
     """
-    case = channels.under_test(stable_case, Channel.NIGHTLY)
-    for transition in finding.transitions:
-        try:
-            _behind(shop, finding, transition, case, folder, given, answer)
-        except SurroundingsError:
-            raise
-        except HarnessError as reason:
-            click.echo(f"harness: warning: {transition.last_before} -> {transition.first_after}: {reason}", err=True)
+    _descend(shop, case, finding, folder, given, answer)
     whole = with_stages(finding, folder)
     report_files.write_all(whole, folder)
     return whole
 
 
 def with_stages(finding: Finding, folder: Path) -> Finding:
-    """A run's finding with those of its stages, read from their journals."""
-    found = [ledger.compose(*journal.read(path.parent)) for path in sorted((folder / FOLDER).glob(f"*/{journal.NAME}"))]
-    return replace(finding, stages=tuple(found))
+    """A run's finding with those of its stages, and of theirs, read from their journals."""
+    places = [path.parent for path in sorted((folder / FOLDER).glob(f"*/{journal.NAME}"))]
+    return replace(finding, stages=tuple(with_stages(ledger.compose(*journal.read(p)), p) for p in places))
+
+
+def _descend(shop: Workshop, case: Case, finding: Finding, folder: Path, given: dict[str, Any], answer: Answer) -> None:
+    channel, *_ = finer = given["channels"][1:]
+    own = channels.under_test(case, channel)
+    for transition in finding.transitions:
+        try:
+            place, found, asked = _behind(shop, finding, transition, own, folder, {**given, "channels": finer}, answer)
+            if len(finer) > 1:
+                _descend(shop, own, found, place, asked, answer)
+        except SurroundingsError:
+            raise
+        except HarnessError as reason:
+            click.echo(f"harness: warning: {transition.last_before} -> {transition.first_after}: {reason}", err=True)
 
 
 def _behind(
@@ -60,30 +71,68 @@ def _behind(
     folder: Path,
     given: dict[str, Any],
     answer: Answer,
-) -> None:
+) -> tuple[Path, Finding, dict[str, Any]]:
     """Search the likely span first, then the wider one where the change is older than its own releases."""
-    page = shop.index.page(case.package)
-    options.echo_stale(page)
-    stable = shop.index.releases(finding.question.package)
-    spans = spans_behind(stable, transition.last_before, transition.first_after)
-    if not spans:
-        raise UsageError("the releases have no dates to choose nightlies by", hint="use --channel nightly with days")
-    for number, span in enumerate(spans):
-        timeline = nights_between(page.releases, *span)
+    for number, (first, last) in enumerate(_spans(shop, finding, transition, case, given)):
         place = folder / FOLDER / _name(transition, number)
         asked = {
             **given,
-            "first": timeline.versions[0],
-            "last": timeline.versions[-1],
+            "first": first,
+            "last": last,
             "pins": options.held((*case.companions, *given["pins"]), finding.environment.companions),
             "symptoms": (transition.symptom.value,),
             "output": place,
             "resumed": place if (place / journal.NAME).exists() else None,
         }
-        click.echo(f"{transition.symptom.value}: nightlies of {span[0]} to {span[1]}", err=True)
+        click.echo(f"{transition.symptom.value}: {case.package} {first} to {last}", err=True)
         found, _ = answer(shop, case, asked)
         if any(t.kind is transition.kind for t in found.transitions):
-            return
+            break
+    return place, found, asked
+
+
+def _spans(
+    shop: Workshop, finding: Finding, transition: Transition, case: Case, given: dict[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """First and last version of each finer search that is worth trying behind a transition, at least one."""
+    published = shop.index.releases(finding.question.package)
+    sides = transition.last_before, transition.first_after
+    nights = given["channels"][0] is Channel.NIGHTLY
+    last = None
+    if nights or not is_nightly(finding.question.package):
+        days = spans_behind(published, *sides)
+        spans = _nights(shop, case, days) if nights else _commits(shop, case, given, map(whole_days, days))
+    else:
+        spans = _commits(shop, case, given, _windows(published, *sides))
+    for span in spans:
+        if span != last:
+            yield span
+        last = span
+    if last is None:
+        raise UsageError("its releases have no dates to search between", hint="search the finer channel by days alone")
+
+
+def _nights(shop: Workshop, case: Case, days: Iterable[tuple[date, date]]) -> Iterator[tuple[str, str]]:
+    page = shop.index.page(case.package)
+    options.echo_stale(page)
+    for span in days:
+        versions = nights_between(page.releases, *span).versions
+        yield versions[0], versions[-1]
+
+
+def _commits(
+    shop: Workshop, case: Case, given: dict[str, Any], moments: Iterable[tuple[datetime, datetime]]
+) -> Iterator[tuple[str, str]]:
+    clone = shop.clone(given["clone"], case.package)
+    for since, until in moments:
+        yield clone.commit_at(since).version, clone.commit_at(until).version
+
+
+def _windows(published: Sequence[Release], before: str, after: str) -> list[tuple[datetime, datetime]]:
+    """Moments between which the change came to the main line, the likely window first."""
+    by_version = {r.version: r for r in published}
+    found = [window(by_version[before], by_version[after], slack) for slack in (timedelta(), WIDER)]
+    return [moments for moments in found if moments is not None]
 
 
 def _name(transition: Transition, number: int) -> str:

@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from harness.core import entries
 from harness.core.errors import UsageError
+from harness.core.releases import Channel, Timeline
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Cause, Kind, Transition
 
@@ -50,8 +51,8 @@ class KnownCause:
         """
         if transition.symptom is not self.symptom or transition.kind is not self.kind:
             return False
-        if transition.first_after == self.commit:
-            return True
+        if self.commit and transition.first_after.startswith(self.commit):
+            return not transition.untested
         try:
             before, after = Version(transition.last_before), Version(transition.first_after)
         except InvalidVersion:
@@ -80,11 +81,28 @@ def build(table: Mapping[str, Any], *, where: str) -> tuple[KnownCause, ...]:
     return tuple(KnownCause(**entry) for entry in read)
 
 
-def explained(found: Sequence[Transition], known: Sequence[KnownCause]) -> tuple[Transition, ...]:
-    """The transitions, each with the causes that are known for it."""
-    return tuple(
-        replace(t, causes=tuple(Cause(link=c.link, title=c.title) for c in known if c.explains(t))) for t in found
-    )
+def explained(found: Sequence[Transition], known: Sequence[KnownCause], timeline: Timeline) -> tuple[Transition, ...]:
+    """The transitions, each with the causes that are known for it; between two commits, the later one is found."""
+    told = []
+    for transition in found:
+        causes = [*_commit(transition, timeline), *_recorded(transition, known)]
+        by_link = {cause.link: cause for cause in reversed(causes)}  # what was found says more than what was recorded
+        told.append(replace(transition, causes=tuple(cause for cause in causes if by_link[cause.link] is cause)))
+    return tuple(told)
+
+
+def _commit(transition: Transition, timeline: Timeline) -> list[Cause]:
+    if transition.untested:
+        return []
+    return [
+        Cause(link=release.link or release.version, title=release.title, found=True, changes=release.changes)
+        for release in timeline.releases
+        if release.version == transition.first_after and release.channel is Channel.COMMIT
+    ]
+
+
+def _recorded(transition: Transition, known: Sequence[KnownCause]) -> list[Cause]:
+    return [Cause(link=cause.link, title=cause.title) for cause in known if cause.explains(transition)]
 
 
 def _kind(value: Any) -> Kind:

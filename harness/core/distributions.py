@@ -11,10 +11,9 @@ def import_name(package: str) -> str:
     """Module that a distribution installs; nightly builds install over their stable sibling."""
     name = canonicalize_name(package)
     known = {
-        "keras-nightly": "keras",
         "tf-nightly": "tensorflow",
         "tf-nightly-cpu": "tensorflow",
         "tensorflow-cpu": "tensorflow",
         "tf-keras": "tf_keras",
     }
-    return known.get(name, name.replace("-", "_"))
+    return known.get(name, name.removesuffix("-nightly").replace("-", "_"))

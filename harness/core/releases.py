@@ -40,6 +40,9 @@ class Release:
         yanked: The reason if the release was yanked ("" when none was given), else None.
         requires_python: Specifier of the interpreters it takes, as published.
         source: Where it is installed from when that is not the index (``git+file://...@<sha>``).
+        title: Subject of a commit.
+        link: Pull request of a commit.
+        changes: Files that a commit changed, with the number of lines added and removed.
     """
 
     package: str
@@ -49,6 +52,9 @@ class Release:
     yanked: str | None = None
     requires_python: str | None = None
     source: str | None = None
+    title: str = ""
+    link: str = ""
+    changes: tuple[str, ...] = ()
 
     @property
     def requirement(self) -> str:

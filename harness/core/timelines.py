@@ -37,6 +37,12 @@ def nightly_package(package: str) -> str:
     return NIGHTLIES[name]
 
 
+def stable_package(nightly: str) -> str:
+    """The distribution whose nightly builds these are; that is also what its repository builds."""
+    name = canonicalize_name(nightly)
+    return next((own for own, builds in NIGHTLIES.items() if builds == name), name.removesuffix("-nightly"))
+
+
 def is_nightly(package: str) -> bool:
     """Whether a distribution carries nightly builds."""
     return canonicalize_name(package) in NIGHTLIES.values() or package.endswith("-nightly")

@@ -39,15 +39,24 @@ class Untested:
 
 @dataclass(frozen=True, kw_only=True)
 class Cause:
-    """A change upstream that lies between the two sides and is known to do this.
+    """A change upstream that lies between the two sides: recorded as the cause, or the one commit between them.
 
     Attributes:
         link: The pull request or commit.
-        title: What it changed, in a clause.
+        title: What it changed, in a clause; of a commit its subject.
+        found: This search narrowed the transition down to this commit.
+        changes: The files that the commit changed, with the number of lines added and removed.
     """
 
     link: str
     title: str
+    found: bool = False
+    changes: tuple[str, ...] = ()
+
+    @property
+    def role(self) -> str:
+        """How a report introduces it."""
+        return "Commit found for" if self.found else "Known cause of"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +73,7 @@ class Transition:
         confirmed: Both sides were run often enough, and the confidence asked for is reached.
         rate: Share of failing runs in the bad range beside the transition; 1 when every run failed.
         note: What else a reader must know.
-        causes: Changes upstream that are recorded as its cause; empty: none is known.
+        causes: Changes upstream that explain it; empty: none is known.
     """
 
     symptom: Symptom

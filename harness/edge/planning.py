@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from harness.core.distributions import import_name
 from harness.core.errors import SurroundingsError, UsageError
-from harness.core.releases import Release, Timeline
+from harness.core.releases import Channel, Release, Timeline
 from harness.edge import codec
 from harness.edge.companions import Companions, Mode, Wanted, framework_package
 from harness.edge.home import Home
@@ -42,6 +42,11 @@ def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
     gone = f"{release.package} was not found in the package registry"
     missing = f"there is no version of {release.package}=={release.version}"
     return release.source is None and (gone in explanation or (missing in explanation and not limited))
+
+
+def _overriding(release: Release) -> tuple[str, ...]:
+    """A commit calls itself by the last release's number, so what companions demand of that number says nothing."""
+    return (release.requirement,) if release.channel is Channel.COMMIT else ()
 
 
 class Planner:
@@ -107,7 +112,7 @@ class Planner:
                 return self._resolver.lock(
                     [release.requirement, *wanted.requirements],
                     python=interpreter.path,
-                    overrides=wanted.overrides,
+                    overrides=(*wanted.overrides, *_overriding(release)),
                     refresh=refresh,
                     **settings,
                 )

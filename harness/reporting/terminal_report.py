@@ -22,15 +22,10 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
         console.print(transitions_table(finding))
     console.print(f"[bold]{escape(clean(finding.conclusion.sentence, 2000))}[/]", highlight=False)
     console.print(escape(clean(f"{finding.conclusion.history} {finding.conclusion.coverage}", 2000)), highlight=False)
-    for t in finding.transitions:
-        for cause in t.causes:
-            told = f"{t.symptom.value} {t.last_before} -> {t.first_after}: known cause {cause.link} ({cause.title})"
-            console.print(escape(f"  - {clean(told, 400)}"), highlight=False)
+    _causes(finding, console)
     for doubt in finding.conclusion.doubts:
         console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
-    for stage in finding.stages:
-        told = clean(f"{stage.question.package}: {stage.conclusion.sentence} {stage.conclusion.coverage}", 2000)
-        console.print(escape(told), highlight=False)
+    _stages(finding, console)
     if finding.excluded:
         left_out = ", ".join(f"{clean(x.version, 60)} ({clean(x.reason, 60)})" for x in finding.excluded)
         console.print(escape(f"Left out: {left_out}"), highlight=False)
@@ -78,6 +73,24 @@ def transitions_table(finding: Finding) -> Table:
 def timing(finding: Finding) -> str:
     """Where the time went."""
     return ", ".join(f"{clean(phase, 40)} {seconds(spent)}" for phase, spent in finding.timing.items())
+
+
+def _stages(finding: Finding, console: Console) -> None:
+    """The finer searches, each followed by those inside it."""
+    for stage in finding.stages:
+        told = clean(f"{stage.question.package}: {stage.conclusion.sentence} {stage.conclusion.coverage}", 2000)
+        console.print(escape(told), highlight=False)
+        _causes(stage, console)
+        _stages(stage, console)
+
+
+def _causes(finding: Finding, console: Console) -> None:
+    for t in finding.transitions:
+        for cause in t.causes:
+            place = f"{t.symptom.value} {t.last_before} -> {t.first_after}"
+            changed = f"; {', '.join(cause.changes)}" if cause.changes else ""
+            told = f"{cause.role} {place}: {cause.link} ({cause.title}){changed}"
+            console.print(escape(f"  - {clean(told, 1000)}"), highlight=False)
 
 
 def _cells(release: ReleaseResult) -> list[str]:

@@ -30,6 +30,7 @@ DEFAULTS = {
     "confidence": 0.99,
     "options": (),
     "settings": (),
+    "clone": None,
     "channel": "stable",
     "channels": (Channel.STABLE,),
 }

@@ -18,7 +18,9 @@ from harness.edge import case_files
         (None, None, (Channel.STABLE,)),
         (None, "keras-nightly", (Channel.NIGHTLY,)),
         ("nightly", None, (Channel.NIGHTLY,)),
-        ("stable, nightly", None, channels.BOTH),
+        ("stable, nightly", None, (Channel.STABLE, Channel.NIGHTLY)),
+        ("nightly,commit", "keras-nightly", (Channel.NIGHTLY, Channel.COMMIT)),
+        ("stable,nightly,commit", None, channels.ALL),
     ],
 )
 def test_reading(text: str | None, package: str | None, asked: tuple[Channel, ...]) -> None:
@@ -28,6 +30,8 @@ def test_reading(text: str | None, package: str | None, asked: tuple[Channel, ..
 def test_refusing() -> None:
     with pytest.raises(UsageError, match="unknown channel"):
         channels.parse("weekly")
+    with pytest.raises(UsageError, match="unknown channel"):
+        channels.parse("nightly,stable")
     with pytest.raises(UsageError, match="nightly builds alone"):
         channels.parse("stable", "tf-nightly")
 

@@ -8,6 +8,7 @@ import pytest
 
 from harness.core.causes import build, explained
 from harness.core.errors import UsageError
+from harness.core.releases import Timeline
 from harness.core.symptoms import Symptom
 from harness.core.transitions import Cause, Kind, Transition
 
@@ -56,7 +57,7 @@ def transition(kind: str, last_before: str, first_after: str, symptom: str = "no
     ],
 )
 def test_it_explains_what_it_came_in_with(found: Transition, pull: str | None) -> None:
-    (told,) = explained([found], KNOWN)
+    (told,) = explained([found], KNOWN, Timeline(releases=()))
     assert [cause.link.rpartition("/")[2] for cause in told.causes] == ([pull] if pull else [])
 
 
@@ -68,7 +69,7 @@ def test_a_cause_without_a_nightly_or_a_release_explains_none_of_them() -> None:
 
 def test_the_transition_stays_as_it_was_measured() -> None:
     found = transition("regression", "3.6.0", "3.7.0")
-    (told,) = explained([found], KNOWN)
+    (told,) = explained([found], KNOWN, Timeline(releases=()))
     assert told.causes == (Cause(link=BEGAN["link"], title=BEGAN["title"]),)
     assert (told.symptom, told.kind, told.last_before, told.first_after) == (
         found.symptom,

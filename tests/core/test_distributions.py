@@ -16,6 +16,7 @@ from harness.core.distributions import import_name
         ("tensorflow-cpu", "tensorflow"),
         ("tf-keras", "tf_keras"),
         ("my-package", "my_package"),
+        ("my-package-nightly", "my_package"),
     ],
 )
 def test_the_import_name_is_the_module_that_the_package_installs(package, module):

@@ -11,7 +11,7 @@ import pytest
 
 from harness.core.errors import UsageError
 from harness.core.releases import Channel
-from harness.edge.clones import commit_of
+from harness.edge.clones import Clone
 from harness.edge.home import Home
 from harness.edge.process import Processes
 
@@ -50,7 +50,7 @@ def run(tmp_path):
 @pytest.fixture
 def find(run, tmp_path):
     home = Home(tmp_path / "home")
-    return lambda wanted, clone=None: commit_of(clone or run.clone, wanted, "keras", Processes(), home)
+    return lambda wanted, clone=None: Clone(clone or run.clone, "keras", Processes(), home).commit(wanted)
 
 
 class TestWhatIsFound:

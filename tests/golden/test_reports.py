@@ -41,6 +41,11 @@ def test_the_everyday_report(name, snapshot):
     assert RENDERERS[name](examples.everyday()) == golden(snapshot, name.rsplit(".", 1)[1])
 
 
+@pytest.mark.parametrize("name", ["report.md", "report.html"])
+def test_finer_searches_inside_an_edge(name, snapshot):
+    assert RENDERERS[name](examples.staged()) == golden(snapshot, name.rsplit(".", 1)[1])
+
+
 @pytest.mark.parametrize("name", [name for name in RENDERERS if not name.endswith(".json")])
 def test_a_report_full_of_hostile_text(name, snapshot):
     """JSON keeps such text whole (300 kB here), so the JSON report is held by properties instead."""

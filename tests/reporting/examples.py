@@ -168,6 +168,39 @@ def everyday() -> Finding:
     )
 
 
+def staged() -> Finding:
+    """The everyday finding with the search over the nightlies behind one edge, and over the commits behind that."""
+    commits = replace(
+        everyday(),
+        question=replace(QUESTION, first="0f" * 20, last="1e" * 20),
+        transitions=(
+            replace(
+                everyday().transitions[2],
+                last_before="0f" * 20,
+                first_after="1e" * 20,
+                note="",
+                causes=(
+                    Cause(
+                        link="https://github.com/keras-team/keras/pull/21072",
+                        title="Add synchronization (#21072)",
+                        found=True,
+                        changes=("keras/src/metrics/metric.py +12 -3", "logo.png"),
+                    ),
+                ),
+            ),
+        ),
+        conclusion=replace(everyday().conclusion, sentence=f"nonfinite-metric ends {'0f' * 20} -> {'1e' * 20}."),
+    )
+    nights = replace(
+        everyday(),
+        question=replace(QUESTION, package="keras-nightly", first="3.9.0.dev2025031903", last="3.9.0.dev2025032003"),
+        transitions=(),
+        conclusion=replace(everyday().conclusion, sentence="nonfinite-metric ends in the nightlies."),
+        stages=(commits,),
+    )
+    return replace(everyday(), stages=(nights,))
+
+
 def hostile() -> Finding:
     """The same shape with a hostile text in every place that holds text from outside."""
     long = HOSTILE + "x" * 100_000
@@ -193,12 +226,16 @@ def hostile() -> Finding:
                 first_after=HOSTILE,
                 untested=(Untested(version=HOSTILE, reason=long), Untested(version=HOSTILE, reason=long)),
                 note=long,
-                causes=(Cause(link=f"https://example.org/{HOSTILE}", title=long), Cause(link=HOSTILE, title=HOSTILE)),
+                causes=(
+                    Cause(link=f"https://example.org/{HOSTILE}", title=long),
+                    Cause(link=HOSTILE, title=HOSTILE, found=True, changes=(HOSTILE, long)),
+                ),
             ),
         ),
         conclusion=replace(finding.conclusion, sentence=long, history=long, coverage=long, doubts=(long,)),
         timing={HOSTILE: 1.0},
         reproduce=f"harness bisect '{HOSTILE}'",
+        stages=(replace(finding, question=replace(QUESTION, package=HOSTILE, first=HOSTILE, last=HOSTILE)),),
     )
 
 

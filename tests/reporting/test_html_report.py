@@ -12,7 +12,7 @@ from tests.reporting import examples
 
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 OUR_TAGS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "strong", "div", "span", "br", "a"}
-OUR_TAGS |= {"table", "tr", "th", "td", "details", "summary", "pre", "ul", "li"}
+OUR_TAGS |= {"table", "tr", "th", "td", "details", "summary", "pre", "ul", "li", "code", "h3"}
 OUR_ATTRIBUTES = {"class", "title", "href", "lang", "charset", "name", "content", "http-equiv", "role", "aria-label"}
 LOADING = {"src", "srcset", "data", "poster", "background", "action", "formaction", "ping", "manifest", "xlink:href"}
 
@@ -40,7 +40,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-FINDINGS = [examples.everyday, examples.hostile]
+FINDINGS = [examples.everyday, examples.staged, examples.hostile]
 
 
 @pytest.mark.parametrize("finding", FINDINGS)
@@ -86,7 +86,7 @@ def test_an_address_that_is_not_https_is_no_link():
     page = Page(html_report.render(examples.hostile()))
     assert "javascript:alert(1)" in page.text
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
-    assert len(links) == 2  # a report of the case and the known cause; the others are text
+    assert len(links) == 3  # a report of the case, a known cause, and the one of a finer search; the others are text
     assert all(link is not None and link.startswith("https://") for link in links)
     assert HOSTILE not in html_report.render(examples.hostile())
 

@@ -1,0 +1,95 @@
+"""Bisection down to the commit: a real repository, real environments, no network."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.local_index import LocalIndex
+from tests.toy_history import FIRST, history
+from tests.toy_runs import Harness, repro, words_of
+from tests.toys import Toy
+
+GOOD, BAD, BROKEN = 0, 1, 125
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_search_over_commits_ends_at_the_commit_and_its_lines(tmp_path: Path, harness_run: Harness) -> None:
+    made = history(tmp_path / "a clone", [GOOD, GOOD, BAD, BAD, BAD, GOOD])
+    words = words_of(repro(tmp_path), made.commits[0], "HEAD", "--output", tmp_path / "run")
+    found = harness_run(*words, "--channel", "commit", "--clone", made.clone, "--max-gap", "0")
+    assert found.code == 0
+    c = made.commits
+    assert found.transitions == [("regression", c[1], c[2]), ("recovery", c[4], c[5])]
+    begun, ended = found.report["transitions"]
+    assert begun["causes"] == [
+        {"link": c[2], "title": "change 2 (#102)", "found": True, "changes": ["toykeras/__init__.py +2 -2"]}
+    ]
+    assert ended["causes"][0]["title"] == "change 5 (#105)"
+    patch = (tmp_path / "run/kept" / f"{c[2][:12]}.patch").read_text()
+    assert {"-def check(): return 0", "+def check(): return 1"} <= set(patch.splitlines())
+    report = (tmp_path / "run/report.md").read_text()
+    assert (
+        f"Commit found for exception {c[1]} -> {c[2]}: {c[2]} (change 2 (\\#102)); `toykeras/__init__.py +2 -2`."
+        in report
+    )
+
+
+@pytest.mark.usefixtures("warm")
+def test_commits_that_cannot_be_built_leave_a_range_and_no_culprit(tmp_path: Path, harness_run: Harness) -> None:
+    made = history(tmp_path / "clone", [GOOD, BROKEN, BROKEN, BAD])
+    words = words_of(repro(tmp_path), made.commits[0], made.commits[3])
+    found = harness_run(*words, "--channel", "commit", "--clone", made.clone, "--max-gap", "0")
+    assert found.transitions == [("regression", made.commits[0], made.commits[3])]
+    assert [u["version"] for u in found.report["transitions"][0]["untested"]] == made.commits[1:3]
+    assert found.report["transitions"][0]["causes"] == []
+
+
+def test_from_the_nightly_to_the_commit(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+    """Twelve hours of commits, a build every three: the commits between the two builds of the edge are searched."""
+    made = history(tmp_path / "clone", [GOOD] * 7 + [BAD] * 5)
+    stamps = {hour: FIRST + timedelta(hours=hour) for hour in (2, 5, 8, 11)}
+    index.publish(
+        Toy(
+            name="toykeras-nightly",
+            module="toykeras",
+            version=f"1.0.dev{moment:%Y%m%d%H}",
+            source=f"def check(): return {BAD if hour >= 7 else GOOD}",
+            uploaded=moment,
+        )
+        for hour, moment in stamps.items()
+    )
+    words = words_of(repro(tmp_path), "2024-11-01", "2024-11-01", "--output", tmp_path / "run")
+    asked = ["--package", "toykeras-nightly", "--channel", "nightly,commit", "--clone", str(made.clone)]
+    found = harness_run(*words, *asked)
+    assert found.transitions == [("regression", "1.0.dev2024110105", "1.0.dev2024110108")]
+    assert found.report["stages"], found.err
+    (stage,) = found.report["stages"]
+    assert [(t["last_before"], t["first_after"]) for t in stage["transitions"]] == [(made.commits[6], made.commits[7])]
+    assert stage["question"]["package"] == "toykeras"
+    assert (stage["question"]["first"], stage["question"]["last"]) == (made.commits[4], made.commits[9])
+    for name in ("report.md", "report.html"):
+        assert "change 7 (" in (tmp_path / "run" / name).read_text()
+    again = harness_run("report", tmp_path / "run", "--json")
+    assert again.report == found.report, "what is written again from the journals alone is the same"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--channel", "commit"], "commits and a clone go together"),
+        (["--channel", "commit", "--clone", "{clone}", "--from", "nowhere"], "the clone has no nowhere"),
+        (["--channel", "commit", "--clone", "{clone}", "--from", "HEAD", "--to", "HEAD~1"], "is not a descendant of"),
+        (["--channel", "commit", "--clone", "{clone}", "--from", "2024-02-31"], "is not a day"),
+        (["--channel", "commit", "--clone", "{clone}", "--from", "2020-01-01"], "no commit before 2020-01-01"),
+        (["--channel", "commit", "--clone", "{clone}"], "where should the search begin?"),
+    ],
+)
+@pytest.mark.usefixtures("warm")
+def test_what_cannot_be_asked(tmp_path: Path, harness_run: Harness, more: list[str], told: str) -> None:
+    made = history(tmp_path / "clone", [GOOD, BAD])
+    refused = harness_run("bisect", repro(tmp_path).path, *(word.format(clone=made.clone) for word in more))
+    assert refused.code == 2
+    assert told in refused.err
