@@ -316,8 +316,14 @@ class TestRefusals:
 
     @pytest.mark.parametrize("value", ["keras", ["keras", "numpy <"], [3]])
     def test_bad_dependencies_are_named_too(self, value):
-        with pytest.raises(UsageError, match="bad value for 'dependencies'"):
+        with pytest.raises(UsageError, match="bad value for 'dependencies'") as caught:
             build(dependencies=value)
+        assert caught.value.where == "my.py"
+
+    def test_a_table_of_tools_that_is_none_is_named_too(self):
+        with pytest.raises(UsageError, match="bad value for 'tool': expected a table, got 3") as caught:
+            build_case(name="my", path="my.py", text="", metadata={"tool": 3}, defines_model=True)
+        assert caught.value.where == "my.py"
 
     def test_every_key_that_is_checked_has_a_bad_value_here(self):
         """A key that nobody tries to break is a key whose message nobody has read."""
