@@ -17,6 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 import harness
 from harness.core.cases import Case, Level
+from harness.core.diagnosis_facts import WATCHING
 from harness.core.endings import signal_name, untestable
 from harness.core.errors import HarnessError, Untestable, UsageError
 from harness.core.observations import CONTRACT, Ending, EndingKind, FixFacts, Observation, Stage
@@ -238,7 +239,7 @@ def _identity(trial: Trial) -> Any:
     for name in ("policy", "watched"):
         if not described["variant"][name]:
             del described["variant"][name]
-    return described
+    return {**described, "watching": WATCHING} if trial.variant.watched else described
 
 
 def _refused(fix: Fix, reason: str) -> Observation:
