@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.diagnosis import Boundary, Controls, Diagnosis, diagnose
+from harness.core.diagnosis import Boundary, Controls, Diagnosis, diagnose, disturbance
 from harness.core.diagnosis_facts import ArrayFacts, BadVariable, DiagnosisFacts, ShareFacts
 from harness.core.observations import Ending, EndingKind, Observation, Stage, WeightFacts
 from harness.core.symptoms import Symptom
 from harness.core.verdicts import bad
+from tests.examples import ending, observation
 
 NAN = float("nan")
 FINISHED = Ending(kind=EndingKind.FINISHED, stage=Stage.EVALUATE)
@@ -243,8 +244,160 @@ class TestControls:
             "wrong-metric: loss is 2, reference 1"
         )
 
-    def test_disturbance_is_measured(self):
-        watched = Observation(ending=FINISHED, final={"loss": 1.0, "mae": NAN}, diagnosis=FACTS)
-        same = diagnose(watched, Controls(plain=replace(watched, diagnosis=None)))
-        other = diagnose(watched, Controls(plain=replace(watched, final={"loss": 2.0, "mae": NAN})))
-        assert (same.disturbance, other.disturbance) == ("", "loss: 2.0 unwatched, 1.0 watched")
+
+@pytest.mark.parametrize(
+    ("operation", "change"),
+    [
+        ("Log", "add an epsilon inside the logarithm"),
+        ("RealDiv", "add an epsilon to the denominator"),
+        ("DivNoNan", "add an epsilon to the denominator"),
+        ("Sqrt", "put a floor under the root"),
+        ("SqrtGrad", "put a floor under the root: its slope at 0 is infinite"),
+        ("Rsqrt", "put a floor under the root"),
+        ("MatMul", "look at the inputs of this operation"),
+    ],
+)
+def test_each_operation_has_its_change(operation, change):
+    found = told(replace(FACTS, shares=wrong(gradient="kernel", operation=operation)))
+    assert (found.sentence, found.next_change) == (f"step 7, replica 1: gradient of kernel, in {operation}", change)
+    found = told(replace(FACTS, shares=wrong(gradient="kernel", nan_operation=operation)))
+    assert (found.sentence, found.next_change) == (f"step 7, replica 1: gradient of kernel, NaN in {operation}", change)
+
+
+@pytest.mark.parametrize(
+    ("facts", "sentence", "change"),
+    [
+        (
+            replace(FACTS, arrays=(replace(X, finite=False, bad_rows=3, first_bad_row=5),), shares=wrong(loss=NAN)),
+            ("x is not finite in 3 samples, first in number 5 (from 0); first seen in step 7: replica 1, loss is nan"),
+            "drop or repair these samples",
+        ),
+        (
+            replace(FACTS, compute_dtype="float16", compute_max=65504.0, arrays=(X, replace(X, largest=7e4))),
+            (
+                "x (float32, shape [64, 8]) reaches 7e+04 and does not fit float16 (largest 65504); "
+                "first seen in step 7: model dense/kernel on replica 0"
+            ),
+            "normalise x, with a floor under the standard deviation",
+        ),
+        (
+            replace(FACTS, arrays=(replace(X, largest=1e6, feature_largest=(1e6, 3.0)),), weight_before=1e4),
+            (
+                "x (float32, shape [64, 8]) reaches 1e+06 in feature 0, 3e+05 times the next; before step 7 the largest "
+                "weight grew from 0.5 to 1e+04: the training diverges; first seen in step 7: model dense/kernel on "
+                "replica 0"
+            ),
+            "normalise the feature named above, with a floor under the standard deviation",
+        ),
+        (
+            replace(FACTS, weight_before=2e3),
+            (
+                "before step 7 the largest weight grew from 0.5 to 2e+03: the training diverges; "
+                "first seen in step 7: model dense/kernel on replica 0"
+            ),
+            "divide the learning rate by ten",
+        ),
+        (
+            replace(FACTS, optimizer="LossScaleOptimizer", scaling="not scaled"),
+            (
+                "step 7: model dense/kernel on replica 0; but the step never calls optimizer.scale_loss, yet its "
+                "gradients are divided by the scale"
+            ),
+            "differentiate optimizer.scale_loss(loss)",
+        ),
+        (
+            replace(FACTS, optimizer="LossScaleOptimizer", scaling="not unscaled"),
+            (
+                "step 7: model dense/kernel on replica 0; the step hands scaled gradients to the inner optimizer, so "
+                "they are never divided by the scale"
+            ),
+            "call apply of the loss-scale optimizer itself",
+        ),
+        (
+            replace(FACTS, optimizer="LossScaleOptimizer", shares=(replace(FINE, scaled_gradient="a"),)),
+            "step 7, replica 0: gradient of a with loss scaling, and without it is finite.",
+            "lower the loss scale",
+        ),
+        (
+            replace(FACTS, bad=(replace(KERNEL, role="other"),)),
+            "step 7: forward pass, loss and gradients are finite, yet the state is not after the update",
+            "take plain SGD without clipping: is it the optimizer?",
+        ),
+        (
+            replace(FACTS, bad=(TOTAL, LOSS), weights_finite=True),
+            (
+                "step 7, replica 0: loss/total (aggregation SUM, synchronization ON_WRITE) is not finite while weights, "
+                "forward pass, loss and gradients are: the mark of the aggregation regression, each write sums the "
+                "whole state over the replicas"
+            ),
+            "see whether the fix is right: harness verify-fix CASE --fix metrics-on-read RANGE",
+        ),
+        (
+            replace(FACTS, bad=(replace(TOTAL, synchronization="ON_READ"),), weights_finite=True),
+            (
+                "step 7, replica 0: loss/total (aggregation SUM, synchronization ON_READ) is not finite while weights, "
+                "forward pass, loss and gradients are"
+            ),
+            "take loss out of the metrics: is the rest finite?",
+        ),
+        (
+            replace(FACTS, bad=(replace(TOTAL, aggregation="MEAN", path="mae/total"),), weights_finite=True),
+            (
+                "step 7, replica 0: mae/total (aggregation MEAN, synchronization ON_WRITE) is not finite while weights, "
+                "forward pass, loss and gradients are"
+            ),
+            "take mae out of the metrics: is the rest finite?",
+        ),
+        (
+            replace(FACTS, bad=(LOSS,), weights_finite=True),
+            "step 7, replica 0: loss is not finite while weights, forward pass, loss and gradients are",
+            "take loss out of the metrics: is the rest finite?",
+        ),
+    ],
+)
+def test_what_is_said(facts, sentence, change):
+    found = told(facts)
+    assert (found.sentence, found.next_change) == (sentence, change)
+
+
+def test_weights_that_are_not_finite_in_the_end_are_no_matter_of_metrics():
+    assert told(replace(FACTS, bad=(TOTAL,), weights_finite=False)).boundary is Boundary.OPTIMISATION
+
+
+def test_an_evaluation_that_is_not_finite_is_said():
+    finite = replace(FACTS, step=None, bad=(), shares=(), weights_finite=True)
+    found = told(finite, evaluated={"loss": NAN})
+    assert (found.boundary, found.sentence) == (
+        Boundary.OPEN,
+        "nothing became non-finite in 20 steps of training, yet evaluate.loss is nan",
+    )
+
+
+class TestDisturbance:
+    @pytest.mark.parametrize(
+        ("watched", "plain", "expected"),
+        [
+            (observation({"loss": 1.0}), observation({"loss": 1.0}), ""),
+            (observation({"loss": math.nan}), observation({"loss": math.nan}), ""),
+            (observation({"loss": 1.0}), observation({"loss": 2.0}), "loss: 2.0 unwatched, 1.0 watched"),
+            (observation({"loss": math.nan}), observation({"loss": 2.0}), "loss: 2.0 unwatched, nan watched"),
+            (
+                observation({"a": 1.0, "b": 1.0}),
+                observation({"b": 2.0}),
+                "b: 2.0 unwatched, 1.0 watched; a: None unwatched, 1.0 watched",
+            ),
+            (
+                observation(dict.fromkeys("abcd", 1.0)),
+                observation(dict.fromkeys("abcd", 2.0)),
+                "; ".join(f"{name}: 2.0 unwatched, 1.0 watched" for name in "abc"),
+            ),
+            (
+                observation(ending=ending(EndingKind.RAISED)),
+                observation({"loss": 2.0}),
+                "unwatched the trial finished, watched it raised",
+            ),
+        ],
+    )
+    def test_watching_may_change_the_numbers(self, watched, plain, expected):
+        assert disturbance(watched, plain) == expected
+        assert diagnose(watched, Controls(plain=plain)).disturbance == expected
