@@ -164,6 +164,8 @@ class TestWhichCandidates:
         assert chosen("g.e.n", Policy(max_gap=None), wanted=9)[:2] == [(1, Why.SPLIT), (3, Why.SPLIT)]
         asked = Policy(max_gap=None, symptoms=(NAN,))
         assert chosen("g..e....e..n", asked, wanted=9)[:4] == [(i, Why.SPLIT) for i in (2, 10, 1, 9)]
+        assert chosen("ge...e..n", asked, wanted=9)[:2] == [(7, Why.SPLIT), (6, Why.SPLIT)]
+        assert all(why is Why.CONFIRM for _, why in chosen("ge...en", asked, wanted=9))
 
     def test_fills_stop_at_the_longest_gap_that_may_stay(self) -> None:
         assert chosen("g.........g", Policy(max_gap=3), wanted=9) == [(i, Why.FILL) for i in (5, 3, 8)]
