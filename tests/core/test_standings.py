@@ -71,6 +71,8 @@ class TestReasons:
     def test_a_fault_of_the_night_speaks_before_that_of_a_trial(self):
         one = last(good(0), night(1, seen(DISK), fault="the index does not answer"))
         assert (one.word, one.reason) == (Word.INFRASTRUCTURE, "the index does not answer")
+        one = last(good(0), night(1, seen(GOOD), fault="the index does not answer"))
+        assert (one.word, one.reason) == (Word.INFRASTRUCTURE, "the index does not answer")
 
 
 class TestJudged:
