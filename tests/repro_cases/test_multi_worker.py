@@ -47,13 +47,24 @@ class TestTogether:
         assert case.together(processes) == ([], "ValueError: first line {...} second")
         assert all(p.returncode is not None for p in processes)
 
+    def test_where_keras_raised_is_told(self, case):
+        lines = [
+            "Traceback (most recent call last):\n",
+            '  File "/x/site-packages/keras/src/backend/trainer.py", line 7, in fit\n',
+            '  File "/x/site-packages/keras/src/backend/trainer.py", line 9, in _reduce\n',
+            '  File "/x/site-packages/tensorflow/python/ops.py", line 1, in convert\n',
+            "ValueError: no\n",
+        ]
+        assert case.last_error(lines) == "ValueError: no (raised by _reduce in keras/src/backend/trainer.py)"
+
     def test_one_that_dies_silently_is_named(self, case):
         assert case.together([python("import os; os._exit(7)")]) == ([], "worker 0 ended with 7")
 
     def test_at_the_deadline_all_are_ended(self, case, monkeypatch):
         monkeypatch.setattr(case, "DEADLINE_SECONDS", 0.5)
         processes = [python(SLEEPS), python("pass")]
-        assert case.together(processes) == ([], "not finished after 0.5 s")
+        with pytest.raises(TimeoutError, match=r"not finished after 0\.5 s"):
+            case.together(processes)
         assert processes[0].returncode == -signal.SIGKILL
 
 
@@ -84,9 +95,12 @@ def ended(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
     return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
 
 
+MODES = "fit, tutorial, one_worker, train_on_batch, evaluate, predict, loop, parameter_server\n"
+
+
 def test_an_unknown_mode_says_nothing_about_a_release():
     done = ended("--mode=x")
-    assert (done.returncode, done.stderr) == (125, "unknown mode 'x': one of fit, loop, parameter_server\n")
+    assert (done.returncode, done.stderr) == (125, "unknown mode 'x': one of " + MODES)
 
 
 def test_where_there_is_no_framework_it_cannot_be_tested(tmp_path):
