@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from harness import ledger
 from harness.core.observations import EndingKind, NonFinite, Stage
-from harness.core.releases import Exclusion, Timeline
 from harness.core.policies import Policy
+from harness.core.releases import Exclusion, Timeline
 from harness.core.symptoms import Symptom
 from harness.core.variants import REFERENCE, Variant
 from harness.core.verdicts import Outcome, Verdict
