@@ -30,10 +30,11 @@ COMMANDS = {
     "run": "Run one case in the environment of one release.",
     "report": "Write the reports of a run again from its journal.",
 }
+MODULES = {"bisect": "bisection"}  # no module bears the name of one of the standard library
 
 
 class LazyGroup(click.Group):
-    """Loads ``harness.commands.<name>`` only for the command that is called, so that ``--help`` is instant."""
+    """Loads the module of a command only when that is called, so that ``--help`` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands."""
@@ -43,7 +44,8 @@ class LazyGroup(click.Group):
         """Import the module of one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"harness.commands.{cmd_name.replace('-', '_')}")
+        name = MODULES.get(cmd_name, cmd_name.replace("-", "_"))
+        module = importlib.import_module(f"harness.commands.{name}")
         command: click.Command = module.command
         return command
 

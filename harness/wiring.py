@@ -16,12 +16,13 @@ from harness.core.cases import Case
 from harness.core.releases import Timeline
 from harness.core.runs import Setting
 from harness.edge.clones import Clone
-from harness.edge.companions import Companions, Mode, Planner, wanted
+from harness.edge.companions import Companions, Mode, wanted
 from harness.edge.environments import NoxEnvironments
 from harness.edge.fixes import Fix
 from harness.edge.home import Home
 from harness.edge.index import PackageIndex
 from harness.edge.interpreters import Interpreters
+from harness.edge.planning import Planner
 from harness.edge.process import Processes, ended_by_signal
 from harness.edge.resolver import Resolver, pin_of, uv_program
 from harness.edge.trials import ProbeTrials

@@ -11,7 +11,8 @@ from typing import Any
 
 from harness import ledger, verification
 from harness.bisection import variants
-from harness.commands import options, single
+from harness.commands import command_lines, options, single
+from harness.commands.run_folders import open_run
 from harness.core.cases import Case
 from harness.core.errors import UsageError
 from harness.core.grades import FixReport, FixResult, Grade, Graded, exit_code
@@ -34,8 +35,6 @@ NIGHTLIES = {"keras": "keras-nightly", "tensorflow": "tf-nightly", "tensorflow-c
 
 def answer(shop: Workshop, case: Case, targets: tuple[Symptom, ...], given: dict[str, Any]) -> tuple[FixReport, Path]:
     """Find the last release before the fixed one that shows the symptom, then try the fixed one."""
-    from harness.commands.verify_fix import open_run
-
     page = shop.index.page(case.package)
     options.echo_stale(page)
     cure = _release(shop, case, given)
@@ -141,8 +140,6 @@ def _header(
     given: dict[str, Any],
 ) -> RunHeader:
     releases = (*earlier, cure)
-    from harness.commands.verify_fix import settings_of
-
     variant = single.variant_of(case, given["options"])
     question = Question(
         case=case.name,
@@ -163,7 +160,7 @@ def _header(
     words = ["harness", "verify-fix", case_files.callable_as(case), "--fixed-in", given["cure"]]
     words += ["--clone", str(given["clone"])] if given["clone"] else []
     words += ["--from", given["first"]] if given["first"] else []
-    words += settings_of(given)
+    words += command_lines.settings_of(given)
     return RunHeader(
         question=question,
         case=case,

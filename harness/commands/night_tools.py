@@ -11,7 +11,7 @@ import click
 
 from harness import crew, ledger, verification
 from harness.bisection import variants
-from harness.commands import bisect, channels, options, single
+from harness.commands import bisection, channels, options, single
 from harness.core.cases import Case
 from harness.core.errors import SurroundingsError, Untestable, UsageError
 from harness.core.expectations import Watch
@@ -177,7 +177,7 @@ class SearchNarrower:
             symptoms=(symptom.value,),
             output=place,
         )
-        finding, folder = bisect.answer(self._shop, own, asked)
+        finding, folder = bisection.answer(self._shop, own, asked)
         kind = Kind.REGRESSION if turns_bad else Kind.RECOVERY
         found = [t for t in finding.transitions if t.kind is kind and t.symptom is symptom]
         known = Narrowed(case=case.name, symptom=symptom, turns_bad=turns_bad, folder=str(folder))
@@ -228,8 +228,8 @@ class BenchFixWatch:
 
 def searching(case: Case, given: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     """The options of ``harness bisect`` for a search that another command starts; unsaid ones have their defaults."""
-    with bisect.command.make_context("bisect", [case.path]) as context:
+    with bisection.command.make_context("bisect", [case.path]) as context:
         defaults = {name: value for name, value in context.params.items() if name != "case_name"}
     taken_over = {name: given[name] for name in ("jobs", "pins", "mode", "python")}
     asked = {**defaults, "channels": channels.parse(None, case.package)}
-    return bisect.completed(case, {**asked, **taken_over, **changes})
+    return bisection.completed(case, {**asked, **taken_over, **changes})

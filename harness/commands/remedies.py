@@ -13,7 +13,7 @@ import click
 from harness import measuring
 from harness.commands import options, single
 from harness.commands.progress import listener
-from harness.commands.verify_fix import open_run
+from harness.commands.run_folders import open_run
 from harness.core.cases import Case, Level
 from harness.core.errors import ExitCode, UsageError
 from harness.core.observations import CONTRACT

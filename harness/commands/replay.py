@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from harness import ledger
-from harness.commands import bisect, channels, single
+from harness.commands import bisection, channels, single
 from harness.commands.night_tools import SlotBench, searching
 from harness.core.board import Row
 from harness.core.cases import Case
@@ -86,7 +86,7 @@ def search_all(
             max_gap=gap,
         )
         click.echo(f"  {case.name}: searching {len(timeline.releases)} nightlies", err=True)
-        bisect.answer(shop, own, asked)
+        bisection.answer(shop, own, asked)
         header, entries = journal.read(place)
         rows = ledger.board(own, header.timeline, entries, single.variant_of(own))
         boards[case.name] = (header.timeline.versions, rows)

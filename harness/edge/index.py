@@ -3,66 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
 import requests
 import tenacity
 from packaging.utils import InvalidName, canonicalize_name
-from packaging.version import InvalidVersion, Version
-from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, NoSuchProjectError, PyPISimple
+from pypi_simple import DistributionPackage, NoSuchProjectError, PyPISimple
 from pypi_simple.errors import UnsupportedRepoVersionError
 
 import harness
 from harness.core.errors import SurroundingsError, UsageError
-from harness.core.releases import Channel, Release
-from harness.core.timelines import is_nightly
+from harness.core.releases import Release
 from harness.edge import codec
 from harness.edge.deadline import within
 from harness.edge.home import Home
+from harness.edge.index_address import ADDRESS_VARIABLES, index_address
+from harness.edge.index_files import WheelFile, collect, pure_wheels
 
-ADDRESS_VARIABLES = ("HARNESS_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
 FRESH_SECONDS = 3600  # a release that came out within the last hour may be missed; --refresh asks again
 TIMEOUT_SECONDS = (10.0, 30.0)  # to connect, and between two bytes
 PAGE_SECONDS = 60.0  # for a whole page; that of keras-nightly, with 1,800 releases, takes under 2
 LARGEST_PAGE = 100_000_000  # bytes; the largest pages of the public index have 20 million
 ATTEMPTS = 3
-
-
-def index_address() -> str:
-    """Address of the simple index: the usual pip and uv variables, else the library's default."""
-    for name in ADDRESS_VARIABLES:
-        if address := os.environ.get(name, "").strip():
-            return address
-    return PYPI_SIMPLE_ENDPOINT
-
-
-def without_password(address: str) -> str:
-    """An address as it may be kept: without user and password."""
-    parts = urlsplit(address)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
-def with_password(address: str) -> str:
-    """An address below the index as it must be asked for: with the index's user and password."""
-    own, asked = urlsplit(index_address()), urlsplit(address)
-    same = (own.scheme, own.netloc.rpartition("@")[2]) == (asked.scheme, asked.netloc)
-    return urlunsplit(asked._replace(netloc=own.netloc)) if same else address
-
-
-@dataclass(frozen=True, kw_only=True)
-class WheelFile:
-    """The pure-Python wheel of one release, as the index offers it; no password in the address."""
-
-    url: str
-    sha256: str | None
-    size: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,51 +157,6 @@ def _read_within_limits(response: requests.Response, **_: object) -> None:
         if len(body) > LARGEST_PAGE:
             raise requests.exceptions.ContentDecodingError(f"a page of more than {LARGEST_PAGE} bytes")
     response._content = bytes(body)  # what `content` and `json()` return; requests offers no public way
-
-
-def collect(package: str, files: Iterable[DistributionPackage]) -> tuple[Release, ...]:
-    """Group the files of a page into releases; versions that PEP 440 does not know are dropped."""
-    by_version: dict[Version, list[DistributionPackage]] = {}
-    for file in files:
-        try:
-            version = Version(file.version or "")
-        except InvalidVersion:
-            continue
-        if file.package_type in ("wheel", "sdist"):
-            by_version.setdefault(version, []).append(file)
-    return tuple(_release(package, version, group) for version, group in sorted(by_version.items()))
-
-
-def pure_wheels(files: Iterable[DistributionPackage]) -> dict[str, WheelFile]:
-    """The wheels for any platform, by version as PEP 440 writes it."""
-    found = {}
-    for file in files:
-        if file.package_type == "wheel" and file.filename.endswith("-none-any.whl"):
-            with suppress(InvalidVersion):
-                digests = file.digests or {}
-                found[str(Version(file.version or ""))] = WheelFile(
-                    url=without_password(file.url), sha256=digests.get("sha256"), size=file.size
-                )
-    return found
-
-
-def _release(package: str, version: Version, files: list[DistributionPackage]) -> Release:
-    times = [_aware(file.upload_time) for file in files if file.upload_time is not None]
-    yanked = all(file.is_yanked for file in files)
-    wheels = [file for file in files if file.package_type == "wheel"]
-    return Release(
-        package=package,
-        version=str(version),
-        channel=Channel.NIGHTLY if is_nightly(package) else Channel.STABLE,
-        released=min(times, default=None),
-        yanked=next((file.yanked_reason or "" for file in files), "") if yanked else None,
-        requires_python=(wheels or files)[0].requires_python,
-    )
-
-
-def _aware(moment: datetime) -> datetime:
-    """A time without a zone is UTC, as the standard says."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
 
 
 def _short(error: Exception) -> str:

@@ -16,7 +16,8 @@ from pypi_simple import DigestMismatchError, DistributionPackage, NoSuchProjectE
 from harness.core.findings import Finding
 from harness.edge.codec import write_whole
 from harness.edge.home import disk_errors
-from harness.edge.index import TIMEOUT_SECONDS, index_address
+from harness.edge.index import TIMEOUT_SECONDS
+from harness.edge.index_address import index_address
 from harness.edge.resolver import name_of
 
 FOLDER = "kept"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.edge.index import index_address
+from harness.edge.index_address import index_address
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
 INHERITED = (

@@ -14,7 +14,9 @@ import requests
 from harness.core.errors import SurroundingsError, Untestable
 from harness.edge.deadline import within
 from harness.edge.home import Home, disk_errors
-from harness.edge.index import TIMEOUT_SECONDS, WheelFile, with_password
+from harness.edge.index import TIMEOUT_SECONDS
+from harness.edge.index_address import with_password
+from harness.edge.index_files import WheelFile
 
 LARGEST_WHEEL = 50_000_000  # bytes; a pure-Python wheel of Keras has two million
 WHEEL_SECONDS = 300.0  # for a whole wheel

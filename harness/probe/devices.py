@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .zygote import Refused
+from .refusals import Refused
 
 LOGICAL_GPU_MEMORY_MB = 1024  # each slice of a split GPU; the cases of this project need far less
 

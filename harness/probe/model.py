@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from . import devices, fixing, variables
-from .zygote import Refused
+from .refusals import Refused
 
 Timed = Callable[[str], "contextlib.AbstractContextManager[None]"]
 DATA = ("x", "y", "sample_weight")

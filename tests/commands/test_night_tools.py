@@ -9,7 +9,7 @@ import pytest
 
 from harness import crew
 from harness.bisection import variants
-from harness.commands import bisect, single
+from harness.commands import bisection, single
 from harness.commands.night_tools import BenchFixWatch, CertainIndex, Said, searching
 from harness.core.cases import Case
 from harness.core.errors import SurroundingsError
@@ -106,7 +106,7 @@ def test_what_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_search_that_another_command_starts_has_every_option_of_bisect(some: Case) -> None:
     given = {"jobs": 3, "pins": ("tensorflow==2.18.1",), "mode": "fixed", "python": None}
     asked = searching(some, given, first="2024-11-18", symptoms=("timeout",), max_gap=7)
-    names = {parameter.name for parameter in bisect.command.params} - {"case_name"}
+    names = {parameter.name for parameter in bisection.command.params} - {"case_name"}
     assert names <= set(asked)
     assert (asked["jobs"], asked["first"], asked["last"], asked["max_gap"]) == (3, "2024-11-18", "latest", 7)
     assert asked["options"] == ()

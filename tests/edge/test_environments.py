@@ -12,13 +12,15 @@ import tenacity
 
 from harness.core.errors import Interrupted, SurroundingsError, Untestable
 from harness.core.releases import Release
-from harness.edge import environments as module
+from harness.edge import layers as module
 from harness.edge import sealing
-from harness.edge.companions import Companions, Mode, Planner, wanted
-from harness.edge.environments import NoxEnvironments, layer_key
+from harness.edge.companions import Companions, Mode, wanted
+from harness.edge.environments import NoxEnvironments
 from harness.edge.home import Home
 from harness.edge.index import PackageIndex
 from harness.edge.interpreters import Interpreters
+from harness.edge.layers import layer_key
+from harness.edge.planning import Planner
 from harness.edge.process import Processes
 from harness.edge.resolver import Resolver, uv_program
 from harness.seams import Environment, Event

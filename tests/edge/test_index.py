@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pypi_simple import ProjectPage
 
 from harness.core.errors import SurroundingsError, UsageError
 from harness.edge import index as module
 from harness.edge.home import Home
-from harness.edge.index import IndexPage, PackageIndex, collect, index_address
+from harness.edge.index import IndexPage, PackageIndex
 from tests.local_index import (
     HTML,
     JSON,
@@ -187,30 +185,6 @@ def test_two_indexes_do_not_share_pages(home: Home, index: LocalIndex, pages: Pa
     other.publish([Toy(version="7.0")])
     assert [r.version for r in PackageIndex(home, address=other.address).page("toykeras").releases] == ["7.0"]
     other.close()
-
-
-@pytest.mark.parametrize("name", module.ADDRESS_VARIABLES)
-def test_each_usual_variable_names_the_index(name: str, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(name, "http://mine/simple")
-    assert index_address() == "http://mine/simple"
-
-
-def page_of(*files: Mapping[str, object]) -> ProjectPage:
-    told = [{"filename": f"toykeras-{f['v']}-py3-none-any.whl", "url": "/x", "hashes": {}, **f} for f in files]
-    return ProjectPage.from_json_data({"meta": {"api-version": "1.1"}, "name": "toykeras", "files": told}, "http://x/")
-
-
-def test_a_release_has_the_date_of_its_first_file_whatever_the_zone() -> None:
-    files = [{"v": "1.0", "upload-time": t} for t in ("2024-01-03T00:00:00", "2024-01-02T00:00:00Z")]
-    (release,) = collect("toykeras", page_of(*files).packages)
-    assert release.released == datetime(2024, 1, 2, tzinfo=timezone.utc)
-
-
-def test_a_release_is_yanked_when_all_its_files_are() -> None:
-    half = collect("toykeras", page_of({"v": "1.0", "yanked": "x"}, {"v": "1.0", "yanked": False}).packages)
-    whole = collect("toykeras", page_of({"v": "1.0", "yanked": True}, {"v": "1.0", "yanked": ""}).packages)
-    assert half[0].yanked is None
-    assert whole[0].yanked == "", "true without a reason"
 
 
 json_values = st.recursive(

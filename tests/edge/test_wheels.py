@@ -14,7 +14,7 @@ import pytest
 from harness.core.errors import SurroundingsError, Untestable
 from harness.edge import wheels
 from harness.edge.home import Home
-from harness.edge.index import WheelFile
+from harness.edge.index_files import WheelFile
 from harness.edge.wheels import read_files
 
 NAME = "keras/src/core.py"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.edge import environments
+from harness.edge import layers
 from tests.local_index import LocalIndex
 from tests.toy_runs import Harness, repro, words_of
 from tests.toys import Toy
@@ -17,7 +17,7 @@ UNDISTURBED = {"1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad"}
 
 
 def sealed(home: Path) -> list[Path]:
-    return sorted((home / "environments").glob(f"*/{environments.SEAL}"))
+    return sorted((home / "environments").glob(f"*/{layers.SEAL}"))
 
 
 def module_of(home: Path, version: str) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from harness.edge import environments, journal
+from harness.edge import journal, layers
 from tests.local_index import LocalIndex
 from tests.toy_runs import Child, Harness, Repro, children_of_home, repro, words_of
 from tests.toys import Toy
@@ -39,7 +39,7 @@ def steps(home: Path, case: Repro, run: Path) -> dict[str, Callable[[], object]]
         "resolving": lambda: list((home / "scratch").glob("*/asked.in")),
         "the first build": lambda: list(built.glob("*/*/recipe.json")),
         "installing": lambda: list(built.glob("*/*/*/lib/python*/site-packages/*")),
-        "between two builds": lambda: list(built.glob(f"*/{environments.SEAL}")),
+        "between two builds": lambda: list(built.glob(f"*/{layers.SEAL}")),
         "journal begun": lambda: lines(run) >= 1,
         "the first trial": lambda: case.ran().total() >= 1,
         "trial finished": lambda: lines(run) >= 2,

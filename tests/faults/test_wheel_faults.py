@@ -7,7 +7,9 @@ import pytest
 from harness.core.errors import SurroundingsError, Untestable
 from harness.edge import wheels as module
 from harness.edge.home import Home
-from harness.edge.index import PackageIndex, WheelFile, with_password, without_password
+from harness.edge.index import PackageIndex
+from harness.edge.index_address import with_password, without_password
+from harness.edge.index_files import WheelFile
 from harness.edge.wheels import read_files
 from tests.local_index import LocalIndex, breaks_off, corrupts, trickles
 

@@ -14,7 +14,6 @@ import pytest
 import harness
 from harness.core.observations import EndingKind, Observation, Stage
 from harness.edge import codec
-from harness.probe.zygote import MESSAGE_LIMIT, describe
 
 PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
 TOY = """
@@ -160,7 +159,7 @@ class TestWhoSaysHowItEnded:
         assert seen.ending.kind is EndingKind.FINISHED
 
     def test_a_trial_that_hangs_is_ended(self, probe):
-        (seen,) = probe("import time; time.sleep(60)", timeout_seconds=1)
+        (seen,) = probe("import time; time.sleep(60)", timeout_seconds=5)
         assert (seen.ending.kind, seen.ending.stage) == (EndingKind.TIMED_OUT, Stage.BUILD)
 
     def test_one_that_ignores_signals_too(self, probe):
@@ -190,7 +189,7 @@ class TestMessages:
 
     def test_what_cannot_be_written_is_no_verdict(self, probe):
         """Our own failure: the trial is refused, and nobody blames the release."""
-        (seen,) = probe("sys.modules['harness_probe.zygote'].describe = None\nraise ValueError")
+        (seen,) = probe("sys.modules['harness_probe.child'].describe = None\nraise ValueError")
         assert seen.ending.kind is not EndingKind.FINISHED
 
     def test_metric_names_may_be_anything(self, probe):
@@ -203,28 +202,3 @@ class TestMessages:
         assert "no" not in seen.final
         assert seen.first_nonfinite_metric is not None
         assert seen.first_nonfinite_metric.name == "many[1]"
-
-
-class TestDescribe:
-    def test_long_messages_are_cut(self):
-        assert len(describe(ValueError("x" * 10_000))[1]) == MESSAGE_LIMIT
-
-    @pytest.mark.parametrize(
-        ("tail", "first"),
-        [
-            ("2 root error(s) found.\n  (0) INVALID_ARGUMENT:  no value\n  (1) more\n", "INVALID_ARGUMENT:  no value"),
-            (
-                "Incompatible shapes: [3] vs. [4]\n\t [[{{node mul}}]] [Op:__inference_1]",
-                "Incompatible shapes: [3] vs. [4]",
-            ),
-        ],
-    )
-    def test_the_cause_of_a_failing_graph_comes_first(self, tail, first):
-        """It stands behind pages of places, and the first line is what is shown and what identifies the failure."""
-        places = 'Detected at node x defined at (most recent call last):\n  File "a.py", line 3, in f\n\n' * 50
-        message = describe(RuntimeError(f"Graph execution error:\n\n{places}{tail}"))[1]
-        assert message.splitlines()[0] == f"Graph execution error: {first}"
-
-    def test_a_graph_error_without_a_cause_stays_as_it_is(self):
-        assert describe(RuntimeError("Graph execution error:"))[1] == "Graph execution error:"
-        assert describe(RuntimeError("Graph execution error:\nwhy"))[1].startswith("Graph execution error: why\n")

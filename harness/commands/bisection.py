@@ -5,15 +5,15 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import click
 
 from harness import bisection, ledger
-from harness.commands import channels, options, stages
+from harness.commands import channels, command_lines, options, stages
 from harness.commands.progress import listener
+from harness.commands.run_folders import open_run
 from harness.core import switches
 from harness.core.cases import STRATEGIES, Case
 from harness.core.conclusions import EXIT_CODES
@@ -29,7 +29,7 @@ from harness.core.symptoms import Symptom
 from harness.core.timelines import is_nightly
 from harness.edge import case_files, courses, keeping, recorded
 from harness.edge.companions import Companions, Mode
-from harness.edge.home import check_output, output_folder
+from harness.edge.home import check_output
 from harness.edge.journal import FileJournal
 from harness.reporting import files as report_files
 from harness.reporting import terminal_report
@@ -128,7 +128,7 @@ def completed(case: Case, given: dict[str, Any]) -> dict[str, Any]:
 def answer(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[Finding, Path]:
     """Search one timeline to its end and write the reports; returns the finding and the run's folder."""
     header, companions = prepare(shop, case, given)
-    folder, journal = _open(header, given)
+    folder, journal = open_run(header, given)
     with journal:
         _search(shop, header, companions, folder, journal, given)
         finding = ledger.compose(header, journal.entries())
@@ -180,7 +180,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
         timeline=timeline,
         policy=policy,
         setting=setting(companions),
-        reproduce=_reproduce(case, question, given),
+        reproduce=command_lines.of_bisect(case, question, given),
         index_seconds=index_seconds,
         causes=recorded.causes_for(case),
     )
@@ -221,39 +221,6 @@ def _question(case: Case, timeline: Timeline, companions: Companions, given: dic
         options=given["options"],
         contract=CONTRACT,
     )
-
-
-def _reproduce(case: Case, question: Question, given: dict[str, Any]) -> str:
-    words = ["harness", "bisect", case_files.callable_as(case), "--from", question.first, "--to", question.last]
-    if given["channels"] != (Channel.STABLE,):
-        words += ["--channel", ",".join(channel.value for channel in given["channels"])]
-    words += ["--clone", str(given["clone"])] if given["clone"] else []
-    words += ["--package", given["package"]] if given["package"] else []
-    words += [word for pin in given["pins"] for word in ("--with", pin)]
-    words += [word for symptom in question.symptoms for word in ("--symptom", symptom.value)]
-    words += switches.words(question.options)
-    for flag, value, default in (
-        ("--replicas", given["replicas"], None),
-        ("--strategy", given["strategy"], None),
-        ("--repeats", given["repeats"], None),
-        ("--max-trials", given["max_trials"], None),
-        ("--confidence", given["confidence"], 0.99),
-        ("--max-gap", given["max_gap"], None),
-        ("--python", given["python"], None),
-        ("--companions", given["mode"], "fixed"),
-        ("--order", given["order"], "version"),
-    ):
-        words += [flag, str(value)] if value != default else []
-    return shlex.join(words)
-
-
-def _open(header: RunHeader, given: dict[str, Any]) -> tuple[Path, FileJournal]:
-    if given["resumed"] is not None:
-        folder = options.run_folder(given["resumed"])
-        return folder, FileJournal.resume(folder, header.question)
-    stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
-    folder = output_folder(given["output"] or options.unused(Path("reports") / f"{header.case.name}-{stamp}"))
-    return folder, FileJournal.begin(folder, header)
 
 
 def _search(

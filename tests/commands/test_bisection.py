@@ -6,7 +6,8 @@ import shlex
 
 import pytest
 
-from harness.commands import bisect as module
+from harness.commands import bisection as module
+from harness.commands import command_lines
 from harness.core.releases import Channel, Order, stable_timeline
 from harness.edge.companions import Companions, Mode, wanted
 from harness.edge.interpreters import Interpreter
@@ -49,7 +50,7 @@ def question(about=None, **given):
 
 def reproduce(**given) -> list[str]:
     about = case(path="/somewhere/my case.py", name="my case")
-    return shlex.split(module._reproduce(about, question(about, **given), {**DEFAULTS, **given}))
+    return shlex.split(command_lines.of_bisect(about, question(about, **given), {**DEFAULTS, **given}))
 
 
 def parsed(words: list[str]) -> dict[str, object]:

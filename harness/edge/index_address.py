@@ -1,0 +1,31 @@
+"""Where the package index is asked, with its password and without."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import urlsplit, urlunsplit
+
+from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
+ADDRESS_VARIABLES = ("HARNESS_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+
+
+def index_address() -> str:
+    """Address of the simple index: the usual pip and uv variables, else the library's default."""
+    for name in ADDRESS_VARIABLES:
+        if address := os.environ.get(name, "").strip():
+            return address
+    return PYPI_SIMPLE_ENDPOINT
+
+
+def without_password(address: str) -> str:
+    """An address as it may be kept: without user and password."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+def with_password(address: str) -> str:
+    """An address below the index as it must be asked for: with the index's user and password."""
+    own, asked = urlsplit(index_address()), urlsplit(address)
+    same = (own.scheme, own.netloc.rpartition("@")[2]) == (asked.scheme, asked.netloc)
+    return urlunsplit(asked._replace(netloc=own.netloc)) if same else address

@@ -1,0 +1,210 @@
+"""Choose interpreter and companions for a timeline, and resolve a release with them."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+from harness.core.distributions import import_name
+from harness.core.errors import SurroundingsError, UsageError
+from harness.core.releases import Channel, Release, Timeline
+from harness.edge import codec
+from harness.edge.companions import Companions, Mode, Wanted, framework_package
+from harness.edge.home import Home
+from harness.edge.index import FRESH_SECONDS
+from harness.edge.index_address import index_address
+from harness.edge.interpreters import Interpreter, Interpreters
+from harness.edge.resolver import Resolver, Unsatisfiable, name_of, pin_of
+
+FETCHABLE = ("3.12", "3.11")  # interpreters for which most TensorFlow releases have wheels
+
+
+def _recent(file: Path) -> Companions | None:
+    """A plan as old as an index page may be; its interpreter must still be there."""
+    try:
+        if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
+            return None
+        plan = codec.loads(Companions, file.read_bytes())
+    except (OSError, codec.Malformed):
+        return None
+    return plan if Path(plan.interpreter.path).exists() else None
+
+
+def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
+    """Whether uv says that a release which the index lists does not exist; a limit of time may hide it rightly."""
+    gone = f"{release.package} was not found in the package registry"
+    missing = f"there is no version of {release.package}=={release.version}"
+    return release.source is None and (gone in explanation or (missing in explanation and not limited))
+
+
+def _overriding(release: Release) -> tuple[str, ...]:
+    """A commit calls itself by the last release's number, so what companions demand of that number says nothing."""
+    return (release.requirement,) if release.channel is Channel.COMMIT else ()
+
+
+class Planner:
+    """Chooses interpreter and companions for a timeline."""
+
+    def __init__(self, resolver: Resolver, interpreters: Interpreters, home: Home) -> None:
+        self._resolver = resolver
+        self._interpreters = interpreters
+        self._plans = home.folder("plans")
+
+    def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
+        """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
+        asked = [wanted, timeline.versions, mode.value, python, index_address(), framework_package(), sys.executable]
+        file = self._plans / f"{hashlib.sha256(repr(asked).encode()).hexdigest()[:20]}.json"
+        if (known := _recent(file)) is not None:
+            return known
+        made = self._plan_anew(timeline, wanted, mode, python)
+        codec.write_whole(file, codec.dumps(Companions, made))
+        return made
+
+    def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
+        """Find the newest companions that resolve with the whole timeline, on the first interpreter that takes them.
+
+        Raises:
+            UsageError: nothing fits; names the pair that clashes and, where one exists, the seam.
+        """
+        tried: list[tuple[Interpreter, Unsatisfiable]] = []
+        for interpreter in self._suitable(timeline, python):
+            try:
+                return self._plan_on(interpreter, timeline, wanted, mode)
+            except Unsatisfiable as failure:
+                tried.append((interpreter, failure))
+        if python is None:
+            for minor in FETCHABLE:
+                known = {interpreter.minor for interpreter, _ in tried}
+                if minor not in known and (fetched := self._interpreters.fetch(minor)):
+                    try:
+                        return self._plan_on(fetched, timeline, wanted, mode)
+                    except Unsatisfiable as failure:
+                        tried.append((fetched, failure))
+        raise self._nothing_fits(timeline, wanted, tried)
+
+    def lock_for(
+        self, companions: Companions, release: Release, tell: Callable[[str], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Resolve one release with its companions; raises `Unsatisfiable`. `tell` hears of attempts that failed."""
+        as_of = companions.mode is Mode.AS_OF and release.released is not None
+        limit = (release.released + timedelta(days=1)).isoformat() if as_of and release.released else None
+        return self._resolve(
+            release,
+            companions.wanted,
+            companions.interpreter,
+            constraints=[pin_of(line) for line in companions.lock],
+            exclude_newer=limit,
+            prefer_offline=companions.mode is Mode.FIXED,
+            tell=tell,
+        )
+
+    def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
+        """Resolve; when uv does not find what the index lists, its cached page is old, or the index lies."""
+        for refresh in ((), (release.package,)):
+            try:
+                return self._resolver.lock(
+                    [release.requirement, *wanted.requirements],
+                    python=interpreter.path,
+                    overrides=(*wanted.overrides, *_overriding(release)),
+                    refresh=refresh,
+                    **settings,
+                )
+            except Unsatisfiable as failure:
+                if not _denies(failure.what, release, limited=settings.get("exclude_newer") is not None):
+                    raise
+                denied = failure.what
+        raise SurroundingsError(
+            f"the index listed {release.package} {release.version} and now denies that it exists",
+            where=denied[:600],
+            hint="check the index address and its credentials, then run the same command again",
+        )
+
+    def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
+        """Interpreters that the most releases accept, in the order of preference."""
+        found = [self._interpreters.named(python)] if python else self._interpreters.candidates()
+        accepted = {i.path: sum(r.accepts_python(i.version) for r in timeline.releases) for i in found}
+        most = max(accepted.values(), default=0)
+        return [i for i in found if accepted[i.path] == most] if most else []
+
+    def _plan_on(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted, mode: Mode) -> Companions:
+        data_lock = (
+            self._resolver.lock(wanted.data_packages, python=interpreter.path, without_dependencies=True)
+            if wanted.data_packages
+            else ()
+        )
+        lock = self._fixed_lock(interpreter, timeline, wanted) if mode is Mode.FIXED else ()
+        return Companions(wanted=wanted, mode=mode, interpreter=interpreter, lock=lock, data_lock=data_lock)
+
+    def _fixed_lock(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted) -> tuple[str, ...]:
+        """Resolve the oldest release first, then hold its companions for the newest, or the other way round."""
+        usable = [r for r in timeline.releases if r.accepts_python(interpreter.version)]
+        oldest, newest = usable[0], usable[-1]
+        try:
+            return self._pair(interpreter, wanted, oldest, newest)
+        except Unsatisfiable:
+            return self._pair(interpreter, wanted, newest, oldest)
+
+    def _pair(self, interpreter: Interpreter, wanted: Wanted, first: Release, second: Release) -> tuple[str, ...]:
+        lead = self._lock(interpreter, wanted, first, ())
+        follow = self._lock(interpreter, wanted, second, [pin_of(line) for line in lead])
+        both = {name_of(line): line for line in (*follow, *lead)}
+        siblings = {canonicalize_name(wanted.package), canonicalize_name(import_name(wanted.package))}
+        return tuple(line for name, line in sorted(both.items()) if name not in siblings)
+
+    def _lock(
+        self, interpreter: Interpreter, wanted: Wanted, release: Release, constraints: Sequence[str]
+    ) -> tuple[str, ...]:
+        kept = [c for c in constraints if name_of(c) != canonicalize_name(wanted.package)]
+        return self._resolve(release, wanted, interpreter, constraints=kept)
+
+    def _nothing_fits(
+        self, timeline: Timeline, wanted: Wanted, tried: Sequence[tuple[Interpreter, Unsatisfiable]]
+    ) -> UsageError:
+        asked = ", ".join(wanted.requirements) or "no companions"
+        span = f"{wanted.package} {timeline.versions[0]} to {timeline.versions[-1]}"
+        if not tried:
+            needs = sorted({r.requires_python or "any" for r in timeline.releases})
+            found = ", ".join(i.version for i in self._interpreters.candidates())
+            return UsageError(
+                f"no Python of this machine is accepted by {span}",
+                where=f"requires-python {'; '.join(needs)}; found {found}",
+                hint="install a fitting Python (for example `uv python install 3.11`) and name it with --python",
+            )
+        pythons = ", ".join(interpreter.minor for interpreter, _ in tried)
+        seam = self._seam(tried[0][0], timeline, wanted)
+        hint = (
+            f"the seam lies between {seam[0]} and {seam[1]}: ask for one side of it "
+            f"(--to {seam[0]} or --from {seam[1]}), or let companions follow the releases with --companions as-of"
+            if seam
+            else f"change --with, or install a Python for which wheels exist (tried {pythons}; most TensorFlow "
+            "releases have wheels for 3.11: `uv python install 3.11`)"
+        )
+        return UsageError(
+            f"the companions ({asked}) cannot be resolved with {span} on Python {pythons}",
+            where=tried[0][1].what[:1200],
+            hint=hint,
+        )
+
+    def _seam(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted) -> tuple[str, str] | None:
+        """Between which two releases the companions of the newest stop to fit; None when it has none itself."""
+        releases = timeline.releases
+        try:
+            pins = [pin_of(line) for line in self._lock(interpreter, wanted, releases[-1], ())]
+        except Unsatisfiable:
+            return None
+        low, high = 0, len(releases) - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                self._lock(interpreter, wanted, releases[middle], pins)
+                high = middle
+            except Unsatisfiable:
+                low = middle
+        return (releases[low].version, releases[high].version) if high > low else None

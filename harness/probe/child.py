@@ -1,0 +1,102 @@
+"""The forked process of one trial: run it, write what it showed, and end."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from . import results
+from .exceptions import describe
+from .processes import die_with
+from .refusals import Refused
+from .stages import reached, stage_marker
+
+
+def be_trial(
+    request: dict[str, Any],
+    trial: dict[str, Any],
+    imported: dict[str, Any],
+    writer: int,
+    path: str,
+    stage_file: str,
+    zygote: int,
+) -> None:
+    """Run the trial in the forked process; never returns."""
+    code, own = 70, os.getpid()
+    try:
+        os.setpgid(0, 0)
+        die_with(zygote, signal.SIGKILL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(writer, 1)
+        os.dup2(writer, 2)
+        enter = stage_marker(stage_file)
+        if trial["kind"] == "script":
+            _run_script(request, trial, enter)
+        facts = _facts(request, trial, imported, enter, stage_file)
+        if os.getpid() == own:  # a case may fork; its children came here too and have no say
+            _write(path, facts)
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _write(path: str, facts: dict[str, Any]) -> None:
+    """Write the facts; what cannot be written is our failure, and no verdict about the release."""
+    try:
+        results.write(path, facts)
+    except (OSError, TypeError, ValueError, RecursionError) as error:
+        message = f"the probe could not write what it saw: {describe(error)[1]}"
+        results.write(path, {"ending": {"kind": "refused", "stage": facts["ending"]["stage"], "message": message}})
+
+
+def _facts(
+    request: dict[str, Any],
+    trial: dict[str, Any],
+    imported: dict[str, Any],
+    enter: Callable[[str], None],
+    stage_file: str,
+) -> dict[str, Any]:
+    """Run the trial's kind and turn whatever happens into facts."""
+    runner = importlib.import_module(f".{trial['kind']}", __package__)
+    facts: dict[str, Any] = {"versions": imported["versions"], "durations": {}}
+    try:
+        runner.run(request, trial, facts, enter)
+        facts["ending"] = {"kind": "finished", "stage": reached(stage_file)}
+    except Refused as refusal:
+        facts["ending"] = {"kind": "refused", "stage": reached(stage_file), "message": str(refusal)}
+    except BaseException as error:
+        name, message, frames = describe(error)
+        traceback.print_exc()
+        facts["ending"] = {
+            "kind": "raised",
+            "stage": reached(stage_file),
+            "exception": name,
+            "message": message,
+            "traceback": frames,
+        }
+    facts["peak_memory_bytes"] = _peak_memory()
+    return facts
+
+
+def _run_script(request: dict[str, Any], trial: dict[str, Any], enter: Callable[[str], None]) -> None:
+    enter("script")
+    script = request["case"]
+    os.environ["PYTHONUNBUFFERED"] = "1"
+    os.execv(sys.executable, [sys.executable, script, *trial.get("arguments", [])])  # noqa: S606
+
+
+def _peak_memory() -> int:
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

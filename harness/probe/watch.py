@@ -1,0 +1,106 @@
+"""Watch one forked trial: its output, its deadline, its memory, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import time
+from typing import Any
+
+from . import results
+from .child import be_trial
+from .processes import descendants, end_group, held
+from .stages import reached
+
+OUTPUT_LIMIT = 16_384  # bytes of a trial's output that are kept: enough for a traceback and its warnings
+MEMORY_LOOKS_SECONDS = 0.2  # reading how much memory a tree of processes holds costs milliseconds
+
+
+def watch_trial(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Fork one trial, keep the tail of its output, kill its whole group at the deadline; return what it wrote where."""
+    path = os.path.join(request["results"], trial["id"] + ".json")  # noqa: PTH118
+    stage_file = path + ".stage"
+    own_path = f"{path}.{os.urandom(8).hex()}"  # a name that no case can know: only the probe says how a trial ended
+    reader, writer = os.pipe()
+    started = time.monotonic()
+    zygote = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        be_trial(request, trial, imported, writer, own_path, stage_file, zygote)
+    os.close(writer)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.setpgid(pid, pid)  # the child does the same: whoever comes first
+    status, output, verdict = _wait(pid, reader, started + trial["timeout_seconds"], trial.get("memory_bytes"))
+    os.close(reader)
+    end_group(pid)
+    result = _load(own_path)
+    if result is None or verdict is not None:
+        result = {"ending": _ending(status, verdict, reached(stage_file))}
+    result["output"] = output
+    result.setdefault("versions", imported["versions"])
+    result.setdefault("durations", {})["total"] = time.monotonic() - started
+    results.write(path, result)
+    return path, result
+
+
+def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> tuple[int, str, dict[str, Any] | None]:
+    """Wait for the child; return (status, tail of its output, why we ended it if we did)."""
+    head, tail = b"", b""
+    verdict: dict[str, Any] | None = None
+    open_pipe = True
+    next_look = 0.0
+    while True:
+        if select.select([reader] if open_pipe else [], [], [], 0.02)[0]:
+            chunk = os.read(reader, 65_536)
+            open_pipe = bool(chunk)
+            head = head or chunk[: OUTPUT_LIMIT // 4]
+            tail = (tail + chunk)[-OUTPUT_LIMIT:]
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            tail = (tail + _drain(reader))[-OUTPUT_LIMIT:]
+            return status, _text(head, tail), verdict
+        if verdict is None and time.monotonic() > deadline:
+            verdict = {"kind": "timed-out"}
+            end_group(pid)
+        if verdict is None and memory_bytes and time.monotonic() > next_look:
+            next_look = time.monotonic() + MEMORY_LOOKS_SECONDS
+            if sum(map(held, descendants())) <= memory_bytes:
+                continue
+            verdict = {"kind": "refused", "message": f"needs more memory than the limit of {memory_bytes} bytes"}
+            end_group(pid)
+
+
+def _drain(reader: int) -> bytes:
+    """Read what is left in the pipe; a grandchild may still hold its other end, so never block."""
+    os.set_blocking(reader, False)
+    collected = b""
+    with contextlib.suppress(BlockingIOError):
+        while chunk := os.read(reader, 65_536):
+            collected = (collected + chunk)[-OUTPUT_LIMIT:]
+    return collected
+
+
+def _text(head: bytes, tail: bytes) -> str:
+    if tail.startswith(head):
+        return tail.decode("utf-8", "replace")
+    return (head + b"\n[...]\n" + tail[-(OUTPUT_LIMIT - len(head)) :]).decode("utf-8", "replace")
+
+
+def _load(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123
+            loaded = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return loaded if isinstance(loaded, dict) else None
+
+
+def _ending(status: int, verdict: dict[str, Any] | None, stage: str) -> dict[str, Any]:
+    if verdict is not None:
+        return {"stage": stage, **verdict}
+    if os.WIFSIGNALED(status):
+        return {"kind": "signalled", "stage": stage, "signal": os.WTERMSIG(status)}
+    return {"kind": "exited", "stage": stage, "exit_code": os.WEXITSTATUS(status)}
