@@ -56,10 +56,11 @@ def _span(finding: Finding) -> str:
 
 
 def _answer(finding: Finding) -> str:
-    if finding.transitions:
-        return "<br>".join(_clause(transition) for transition in finding.transitions)
-    shown = sorted({s.value for release in finding.releases for s in release.symptoms})
-    return f"{', '.join(shown)} in every release" if shown else "no symptom in any release"
+    changing = {transition.symptom for transition in finding.transitions}
+    steady = sorted({s.value for release in finding.releases for s in release.symptoms if s not in changing})
+    told = [_clause(transition) for transition in finding.transitions]
+    told += [f"{', '.join(steady)} in every release that could tell"] if steady else []
+    return "<br>".join(told) or "no symptom in any release"
 
 
 def _clause(transition: Transition) -> str:
