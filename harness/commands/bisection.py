@@ -163,6 +163,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
     timeline = _timeline(shop, case, given)
     index_seconds = time.monotonic() - started
     companions = shop.companions([case], timeline, pins, Mode(given["mode"]), given["python"])
+    options.echo_seam(companions)
     if case.import_name == FRAMEWORK:
         named = [pin for pin in setting(companions).companions if pin.startswith("keras==")]
         click.echo(f"harness: {case.package} with {', '.join(named) or 'no Keras'}", err=True)
