@@ -17,6 +17,7 @@ nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["lint", "types", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
+PURE_TESTS = ("tests/core", "tests/histories/test_table.py", "tests/reporting", "tests/golden")
 FIRST = "3.5.0"  # the oldest release that the newest fixed companions take
 
 
@@ -73,6 +74,22 @@ def tests(session: nox.Session) -> None:
     """Run the tests; arguments after -- go to pytest."""
     install(session, "tests")
     session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Measure which branches of harness/core the pure tests take; fails when it is not every one."""
+    install(session, "tests")
+    session.run("coverage", "run", "--source=harness/core", "-m", "pytest", *PURE_TESTS)
+    session.run("coverage", "report", "--fail-under=100")
+
+
+@nox.session
+def mutation(session: nox.Session) -> None:
+    """Change harness/core in thousands of small ways and count what its tests notice; it goes on where it stopped."""
+    install(session, "mutation")
+    session.run("mutmut", "run", *session.posargs)
+    session.run("mutmut", "export-cicd-stats")
 
 
 @nox.session

@@ -78,13 +78,11 @@ def weigh(claim: Claim, verdicts: Verdicts) -> tuple[Answer, str]:
     verdict = verdicts.get(symptom)
     if verdict is None:
         return Answer.NOT_TESTABLE, f"the case does not look for {symptom.value}"
-    match verdict.outcome:
-        case Outcome.BAD:
-            return Answer.SUPPORTED, f"{symptom.value}: {verdict.reason}"
-        case Outcome.GOOD:
-            return Answer.REFUTED, f"{symptom.value} does not show{_instead(verdicts)}"
-        case Outcome.SKIP:
-            return Answer.NOT_TESTABLE, verdict.reason
+    if verdict.outcome is Outcome.BAD:
+        return Answer.SUPPORTED, f"{symptom.value}: {verdict.reason}"
+    if verdict.outcome is Outcome.GOOD:
+        return Answer.REFUTED, f"{symptom.value} does not show{_instead(verdicts)}"
+    return Answer.NOT_TESTABLE, verdict.reason
 
 
 def _weigh_health(verdicts: Verdicts) -> tuple[Answer, str]:

@@ -133,5 +133,5 @@ def _coverage(board: Board, not_run: Sequence[str]) -> str:
         parts.append(f"{blocked} could not be tested")
     if not_run:
         named = ", ".join([*not_run[:8], "..."] if len(not_run) > 8 else not_run)
-        parts.append(f"{len(not_run)} were not run ({named})")
+        parts.append(f"{len(not_run)} {'was' if len(not_run) == 1 else 'were'} not run ({named})")
     return ", ".join(parts) + "."

@@ -129,9 +129,10 @@ def _odds(board: Board, name: str, tested: Sequence[int], passing: Sequence[floa
     told = [f"{percent(chance)} if {length} long" for length, chance in odds.items() if chance >= WORTH_TELLING]
     if told and tested:
         unrun = sum(not row.tried for row in board)
+        were = "was" if unrun == 1 else "were"
         yield (
             f"{name}: {len(tested)} of {len(board)} releases tell of it"
-            f"{f', {unrun} were not run' if unrun else ''}. Another island of bad releases would have been "
+            f"{f', {unrun} {were} not run' if unrun else ''}. Another island of bad releases would have been "
             f"missed with a probability of {', '.join(told)}."
         )
 

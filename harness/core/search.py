@@ -142,15 +142,17 @@ class _Search:
             yield from ((index, Why.END) for index in middles(self.open, limit))
 
     def _end(self, order: Sequence[int]) -> int | None:
+        if not order or order[0] in self.pending or self.board[order[0]].runs:
+            return None
+        if not self.board[order[0]].tried:
+            return order[0]
         reached = next((k for k, i in enumerate(order) if self.board[i].runs or i in self.pending), None)
         if reached is None:
             strides = (2**k - 1 for k in range(len(order).bit_length()))
-            return next((order[k] for k in strides if k < len(order) and not self.board[order[k]].tried), None)
-        broken = max((k for k in range(reached) if self.board[order[k]].blocked is not None), default=-1)
-        if broken < 0:
-            return order[0] if reached else None
+            return next((order[k] for k in strides if not self.board[order[k]].tried), None)
         if order[reached] in self.pending:
             return None
+        broken = max(k for k in range(reached) if self.board[order[k]].blocked is not None)
         return next(middles(sorted(order[k] for k in range(broken + 1, reached))), None)
 
     def _splits(self) -> Iterator[tuple[int, Why]]:

@@ -45,7 +45,8 @@ def stable_package(nightly: str) -> str:
 
 def is_nightly(package: str) -> bool:
     """Whether a distribution carries nightly builds."""
-    return canonicalize_name(package) in NIGHTLIES.values() or package.endswith("-nightly")
+    name = canonicalize_name(package)
+    return name in NIGHTLIES.values() or name.endswith("-nightly")
 
 
 def day_of(release: Release) -> date | None:

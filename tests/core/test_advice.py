@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.core.advice import causes, sentence, workarounds
 from harness.core.grades import FixResult, Grade, Graded
 from harness.core.symptoms import Symptom
-from tests.core.graded import BAD, NAN, SKIP, verdicts
+from tests.core.graded import BAD, NAN, SKIP, WEIGHTS, verdicts
 
 
 class TestSentence:
@@ -22,6 +24,21 @@ class TestSentence:
             "it cures 3.8.0 to 3.9.0; takes the symptom away but leaves wrong values on 3.7.0, 3.9.1; breaks 3.10.0; "
             "finds nothing to patch in 3.6.0: use it only where it cures."
         )
+
+    @pytest.mark.parametrize(
+        ("found", "told"),
+        [
+            (Grade.PROVEN, "it cures 1.0: use it only where it cures."),
+            (Grade.MASKS, "it takes the symptom away but leaves wrong values on 1.0: use it nowhere."),
+            (Grade.NO_EFFECT, "it does nothing for 1.0: use it nowhere."),
+            (Grade.BREAKS, "it breaks 1.0: use it nowhere."),
+            (Grade.ABSENT, "it finds nothing to patch in 1.0: use it nowhere."),
+            (Grade.NOT_REPRODUCED, "it is not needed on 1.0: use it nowhere."),
+            (Grade.INCONCLUSIVE, "it could not be judged on 1.0: use it nowhere."),
+        ],
+    )
+    def test_each_grade_has_its_words(self, found, told):
+        assert sentence("it", [Graded(version="1.0", grade=found, reason="")]) == told
 
     def test_where_it_cures_nowhere(self):
         told = sentence("it", [Graded(version="3.9.0", grade=Grade.NO_EFFECT, reason="")])
@@ -44,6 +61,15 @@ class TestCauses:
             "nonfinite-metric on 3.9.0 hangs on the key sum: gone with sum->NONE",
         ]
         assert causes(fixes[3:]) == []
+
+    def test_several_keys_and_a_release_that_says_nothing(self):
+        fixes = [
+            swept("sum->NONE", ("bad", "good"), ("skip", "good")),
+            swept("mean->NONE", ("bad", "good"), ("bad", "good")),
+        ]
+        assert causes(fixes) == [
+            "nonfinite-metric on 3.8.0 hangs on the key sum, mean: gone with sum->NONE, mean->NONE",
+        ]
 
     def test_nothing_was_tried(self):
         assert causes([]) == []
@@ -84,6 +110,30 @@ class TestWorkarounds:
         assert workarounds("keras", rows, [NAN]) == [
             "pin keras 3.9.0: does not show nonfinite-metric; whether it is right could not be told (cannot be told)",
             "pin keras 3.10.0: could not be tested (cannot be told)",
+        ]
+
+    def test_all_that_shows_is_named_and_the_first_is_explained(self):
+        rows = [
+            ("1.0", verdicts(nonfinite_metric=BAD, wrong_weights=BAD)),
+            ("2.0", verdicts(wrong_metric=BAD, wrong_weights=BAD)),
+        ]
+        assert workarounds("keras", rows, [NAN, WEIGHTS]) == [
+            "pin keras 1.0: no workaround, shows nonfinite-metric, wrong-weights (it shows)",
+            "pin keras 2.0: no workaround, shows wrong-weights (it shows)",
+        ]
+        assert workarounds("keras", rows[1:], [NAN, Symptom.TIMEOUT]) == [
+            (
+                "pin keras 2.0: does not show nonfinite-metric, timeout, but is not right: wrong-metric, wrong-weights "
+                "(wrong-metric: it shows; wrong-weights: it shows)"
+            )
+        ]
+
+    def test_equal_releases_that_are_not_neighbours_have_their_own_sentences(self):
+        rows = [("1.0", verdicts()), ("2.0", verdicts(nonfinite_metric=BAD)), ("3.0", verdicts()), ("4.0", verdicts())]
+        assert [told.split(":")[0] for told in workarounds("keras", rows, [NAN])] == [
+            "pin keras 1.0",
+            "pin keras 2.0",
+            "pin keras 3.0 to 4.0",
         ]
 
     def test_without_targets_any_symptom_counts(self):

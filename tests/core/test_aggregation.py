@@ -93,7 +93,10 @@ class TestMapping:
         assert facts(MAPPED, passed='aggregation="median"').expected_aggregation == "NONE"
 
     def test_entries_that_are_no_plain_words_are_left_out(self):
-        odd = MAPPED.replace('"sum": tf.VariableAggregation.SUM', 'SUM: tf.VariableAggregation.SUM, "max": 3, **more')
+        odd = MAPPED.replace(
+            '"sum": tf.VariableAggregation.SUM',
+            'SUM: tf.VariableAggregation.SUM, "max": 3, 1: tf.VariableAggregation.ONE, **more',
+        )
         assert facts(odd).aggregation == {"none": "NONE", "mean": "MEAN"}
 
 
@@ -108,6 +111,24 @@ class TestDefaults:
 
     def test_other_variables_have_the_defaults_of_the_class(self):
         assert facts(MAPPED).default == {"aggregation": "none", "synchronization": "auto"}
+
+    def test_every_function_of_that_name_counts(self):
+        """The file has one metric per class; what any of them asks for is asked for."""
+        two = """
+class First:
+    def add_variable(self, aggregation="sum"):
+        return backend.Variable(name, synchronization="on_read")
+
+class Second:
+    def add_variable(self, shape, synchronization="auto"):
+        return elsewhere.Variable(aggregation="mean")
+"""
+        found = read_source("3.9.0", {CORE_FILE: MAPPED, METRIC_FILE: two})
+        assert found.metric == {"aggregation": "sum", "synchronization": "on_read"}
+
+    def test_a_call_that_passes_no_word_leaves_the_default(self):
+        found = facts(MAPPED, defaults='aggregation="sum"', passed="aggregation=None, synchronization=3, **more")
+        assert found.metric == {"aggregation": "sum"}
 
     def test_a_function_without_defaults_and_one_with_other_types(self):
         assert facts(MAPPED, variable="def __init__(self):\n    pass\n").default == {}
@@ -124,12 +145,12 @@ class TestProblems:
     @pytest.mark.parametrize("text", ["def (", "a\x00b", "(" * 5000])
     def test_a_file_that_is_no_python(self, text):
         found = read_source("3.9.0", {CORE_FILE: text})
-        assert found.problem.startswith("not Python")
-        assert found.aggregation is None
+        assert found.problem.startswith("not Python: ")
+        assert found == SourceFacts(version="3.9.0", problem=found.problem)
 
     def test_the_other_two_files_may_be_missing(self):
         found = read_source("3.9.0", {CORE_FILE: MAPPED})
-        assert (found.metric, found.default, found.problem) == ({}, {}, "")
+        assert (found.version, found.metric, found.default, found.problem) == ("3.9.0", {}, {}, "")
 
     @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
     def test_no_text_makes_it_fail(self, core, metric, variable):

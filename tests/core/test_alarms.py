@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.alarms import STALE, Chronicle, chronicle
-from harness.core.nights import CaseNight, Look, NightExit, NightRecord, Word
+from harness.core.alarms import STALE, Alarm, Change, Chronicle, Evening, chronicle
+from harness.core.nights import CaseNight, Look, Narrowed, NightExit, NightRecord, Word
 from harness.core.standings import exit_code
 from harness.core.symptoms import Symptom
 from harness.core.verdicts import Outcome
@@ -117,7 +117,10 @@ def test_recording_it_as_expected_closes_it() -> None:
     )
     (alarm,) = chronicle([good(0), bad(1), excused]).alarms
     assert not alarm.is_open
-    assert alarm.changes[-1].text == "recorded as expected: known"
+    assert alarm.changes[-1] == Change(
+        night="2024-11-03", version=build(2), word="closed", text="recorded as expected: known"
+    )
+    assert alarm.closed == "2024-11-03"
 
 
 def test_an_expectation_that_is_over_is_an_alarm() -> None:
@@ -135,6 +138,126 @@ def test_an_old_index_is_an_alarm_of_its_own_but_a_silent_one_is_not() -> None:
     told = chronicle([good(0), stale, *(good(day) for day in (6, 7, 8))])
     assert not told.alarms[0].is_open
     assert chronicle([good(0), replace(broken(9), stale_days=9)]).alarms == ()
+
+
+def build(day: int) -> str:
+    return record(day).nightly
+
+
+def test_an_alarm_remembers_every_night_every_change_and_where_it_begins() -> None:
+    own = Narrowed(case="identity", symptom=NAN, turns_bad=True, last_before=build(0), first_after=build(1))
+    end = replace(own, turns_bad=False, last_before=build(2), first_after=build(3))
+    others = (replace(own, case="other"), replace(own, symptom=Symptom.EXCEPTION))
+    nights = [
+        good(0),
+        bad(1, narrowed=(others[0], own)),
+        record(2, replace(BAD, inferred=True)),
+        fixed(3, narrowed=(end, others[1])),
+        good(4),
+        good(5),
+    ]
+    assert chronicle(nights).alarms == (
+        Alarm(
+            package="keras-nightly",
+            case="identity",
+            symptom=NAN,
+            opened="2024-11-02",
+            version=build(1),
+            is_open=False,
+            good_nights=3,
+            good_version=build(5),
+            closed="2024-11-06",
+            changes=(
+                Change(night="2024-11-02", version=build(1), word="new", text="loss is nan"),
+                Change(night="2024-11-04", version=build(3), word="fixed", text=f"gone in {build(3)}"),
+                Change(night="2024-11-06", version=build(5), word="closed", text="good for 3 nights"),
+            ),
+            evenings=(
+                Evening(night="2024-11-02", version=build(1), word="new", reason="loss is nan"),
+                Evening(night="2024-11-03", version=build(2), word="still bad", reason="loss is nan", inferred=True),
+                Evening(night="2024-11-04", version=build(3), word="fixed"),
+                Evening(night="2024-11-05", version=build(4), word="as expected"),
+                Evening(night="2024-11-06", version=build(5), word="as expected"),
+            ),
+            narrowed=(own, end),
+        ),
+    )
+
+
+def test_an_alarm_that_opens_again_says_the_latest_night_and_build() -> None:
+    (alarm,) = chronicle([good(0), bad(1), fixed(2), good(3), good(4), good(5), bad(6)]).alarms
+    assert (alarm.opened, alarm.version, alarm.good_nights, alarm.closed) == ("2024-11-07", build(6), 0, "")
+    assert alarm.last_bad == Evening(night="2024-11-07", version=build(6), word="regressed", reason="loss is nan")
+
+
+def test_the_alarm_of_an_old_index_from_its_first_night_to_its_last() -> None:
+    def told(version: str, days: int) -> str:
+        return f"the newest build of keras-nightly is {version}, {days} days old"
+
+    old = replace(good(4, version=build(0)), stale_days=4)
+    nights = [good(0), old, broken(5), replace(old, night="2024-11-07", stale_days=6), good(7), good(8), good(9)]
+    (alarm,) = chronicle(nights).alarms
+    assert alarm == Alarm(
+        package="keras-nightly",
+        case=STALE,
+        symptom=None,
+        opened="2024-11-05",
+        version=build(0),
+        is_open=False,
+        good_nights=3,
+        good_version=build(9),
+        closed="2024-11-10",
+        changes=(
+            Change(night="2024-11-05", version=build(0), word="new", text=told(build(0), 4)),
+            Change(night="2024-11-10", version=build(9), word="closed", text="good for 3 nights"),
+        ),
+        evenings=(
+            Evening(night="2024-11-05", version=build(0), word="new", reason=told(build(0), 4)),
+            Evening(night="2024-11-07", version=build(0), word="still bad", reason=told(build(0), 6)),
+            *(
+                Evening(night=good(d).night, version=build(d), word="as expected", reason=told(build(d), 0))
+                for d in (7, 8, 9)
+            ),
+        ),
+    )
+    assert alarm.title == "[nightly] keras-nightly: no new build on the index"
+    (later,) = chronicle([*nights, good(10), replace(good(20), stale_days=10)]).alarms
+    assert [(change.night, change.word) for change in later.changes[1:]] == [
+        ("2024-11-10", "closed"),
+        ("2024-11-21", "new"),
+    ]
+    assert [evening.word for evening in later.evenings[-2:]] == ["as expected", "new"]
+
+
+def test_an_old_index_between_good_nights_begins_the_count_anew() -> None:
+    old = replace(good(4), stale_days=4)
+    (alarm,) = chronicle([old, good(5), replace(old, night="2024-11-07"), good(7), good(8)]).alarms
+    assert alarm.is_open
+    assert alarm.good_nights == 2
+
+
+def test_an_index_without_any_build_says_so() -> None:
+    (alarm,) = chronicle([replace(good(0), nightly="", stale_days=9)]).alarms
+    assert alarm.changes[0].text == "the newest build of keras-nightly is none, 9 days old"
+
+
+def test_a_chronicle_keeps_the_alarms_and_standings_of_all_cases() -> None:
+    told = chronicle([good(0), bad(1), bad(2, case="other", control=(GOOD,))])
+    assert [(alarm.case, alarm.is_open) for alarm in told.alarms] == [("identity", True), ("other", True)]
+    assert set(told.standings) == {("identity", NAN), ("other", NAN)}
+    assert [night.record.night for night in told.nights] == ["2024-11-01", "2024-11-02", "2024-11-03"]
+    assert told.open_alarms == told.alarms
+
+
+def test_a_good_night_beside_a_sick_control_is_not_counted() -> None:
+    sick = record(3, GOOD, control=(GOOD, BAD))
+    (alarm,) = chronicle([good(0), bad(1), fixed(2), sick]).alarms
+    assert (alarm.is_open, alarm.good_nights) == (True, 1)
+
+
+def test_a_closed_alarm_goes_on_remembering_nights_without_counting_them() -> None:
+    (alarm,) = chronicle([good(0), bad(1), fixed(2), good(3), good(4), good(5)]).alarms
+    assert (alarm.good_nights, alarm.closed, len(alarm.evenings)) == (3, "2024-11-05", 5)
 
 
 def test_a_hidden_symptom_is_not_gone() -> None:

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.belief import believe, edges, settle
-from harness.core.board import Row
+from harness.core.belief import (
+    ALWAYS_WEIGHT,
+    CHANGE,
+    FALSE_FAILURE,
+    OTHER_RATE,
+    OWN_RATES,
+    RATES,
+    STARTS_BAD,
+    believe,
+    edges,
+    settle,
+)
+from harness.core.board import Row, Tally
 from harness.core.verdicts import GOOD, Outcome
+from tests.core.test_chain import by_paths
 from tests.histories.simulate import NAN, RAISES, bad, hidden
 
 
@@ -135,3 +149,69 @@ def test_settle_clears_an_accident() -> None:
     told = settle(rows((0, 9), (0, 9), (1, 9), (0, 9), (0, 9)), NAN)
     assert told[2] is not None
     assert told[2].outcome is Outcome.GOOD
+
+
+def mixture(tallies: Sequence[tuple[int, int] | None], change: float = CHANGE) -> list[list[float]]:
+    """The oracle: every hypothesis summed over every path, weighted by its prior and its evidence."""
+    known = [(place, tally) for place, tally in enumerate(tallies) if tally]
+    rows = [[rate**b * (1 - rate) ** g for rate in (FALSE_FAILURE, *RATES)] for _, (b, g) in known]
+    steps = [later - earlier for (earlier, _), (later, _) in itertools.pairwise(known)]
+    changes = [sum(math.comb(n, k) * change**k * (1 - change) ** (n - k) for k in range(1, n + 1, 2)) for n in steps]
+    rest = (1 - ALWAYS_WEIGHT) / (len(RATES) - 1)
+    weights = [ALWAYS_WEIGHT, *[rest] * (len(RATES) - 1)]
+    told = [
+        (weight * (1 - OWN_RATES), by_paths([(row[0], row[i]) for row in rows], [1.0], changes, STARTS_BAD, 0.0))
+        for i, weight in enumerate(weights, start=1)
+    ]
+    told.append((OWN_RATES, by_paths(rows, weights, changes, STARTS_BAD, OTHER_RATE)))
+    shares = [weight * math.exp(evidence) for weight, (evidence, _) in told]
+    return [
+        [sum(s * x for s, x in zip(shares, column, strict=True)) / sum(shares) for column in zip(*series, strict=True)]
+        for series in zip(*(series for _, (_, series) in told), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "tallies",
+    [
+        [(0, 1)],
+        [(1, 0)],
+        [(0, 2), (2, 0)],
+        [(2, 0), (0, 1), (0, 2)],
+        [(0, 3), (1, 2), (2, 1)],
+        [(1, 1), None, None, (0, 4), (3, 0)],
+        [(0, 1), (1, 0), None, (0, 1), (1, 1)],
+    ],
+    ids=str,
+)
+def test_a_belief_is_the_mixture_of_all_hypotheses_over_all_paths(tallies) -> None:
+    told = believe(rows(*tallies), NAN)
+    assert told.places == tuple(place for place, tally in enumerate(tallies) if tally)
+    for mine, truth in zip((told.bad, told.begins, told.ends), mixture(tallies), strict=True):
+        assert mine == pytest.approx(truth, rel=1e-3, abs=1e-5)
+
+
+def test_on_a_long_timeline_a_change_is_as_rare_as_one_in_its_length() -> None:
+    tallies = [(0, 1), *[None] * 198, (1, 0)]
+    told = believe(rows(*tallies), NAN)
+    assert told.begins == pytest.approx(mixture(tallies, 1 / 200)[1], rel=1e-3)
+
+
+def test_an_edge_says_which_symptom_where_and_how_sure() -> None:
+    board = rows((0, 3), None, (3, 0), (0, 3))
+    told = believe(board, NAN)
+    assert told.symptom is NAN
+    assert [(e.symptom, e.before, e.after, e.turns_bad, e.confidence) for e in told.edges] == [
+        (NAN, 0, 2, True, told.begins[0]),
+        (NAN, 2, 3, False, told.ends[1]),
+    ]
+    assert told.doubts == {0: told.bad[0], 2: 1 - told.bad[1], 3: told.bad[2]}
+
+
+def test_settle_keeps_the_own_verdict_where_the_neighbours_agree() -> None:
+    """Its reason and signature are those of a run; only where the outcome differs is there a new one."""
+    board = [*rows((0, 3), (2, 4)), Row(runs=({NAN: bad("a")}, {NAN: bad("b")}))]
+    assert board[1].tally(NAN) == Tally(bad=2, good=4)
+    told = settle(board, NAN)
+    assert told[0] == GOOD
+    assert told[2] == bad("a")

@@ -44,3 +44,27 @@ def test_a_symptom_is_seen_when_a_single_run_shows_it() -> None:
     assert seen_symptoms(board, ()) == [NAN]
     assert seen_symptoms(board, (WRONG,)) == [WRONG]
     assert seen_symptoms([], ()) == []
+
+
+def test_a_run_of_another_symptom_neither_votes_nor_shows() -> None:
+    row = Row(runs=({RAISES: bad("r")}, {NAN: bad("n"), RAISES: GOOD}, {NAN: GOOD}))
+    assert row.tried
+    assert row.verdict(RAISES) == bad("r")
+    assert row.showing(NAN, Outcome.BAD) == [bad("n")]
+    assert row.showing(RAISES, Outcome.GOOD) == [GOOD]
+    assert row.showing(WRONG, Outcome.GOOD) == []
+    assert row.tallies == {RAISES: Tally(bad=1, good=1), NAN: Tally(bad=1, good=1)}
+
+
+def test_of_several_verdicts_the_first_bad_and_the_last_skip_speak() -> None:
+    assert Row(runs=({NAN: bad("a")}, {NAN: bad("b")})).verdict(NAN) == bad("a")
+    assert Row(runs=({NAN: SKIPPED}, {NAN: hidden(RAISES)})).verdict(NAN) == hidden(RAISES)
+
+
+def test_a_refusal_alone_is_tried() -> None:
+    assert Row(blocked="").tried
+
+
+def test_symptoms_come_in_their_own_order() -> None:
+    board = [Row(runs=({NAN: bad()},)), Row(runs=({RAISES: bad()},))]
+    assert seen_symptoms(board, ()) == [symptom for symptom in type(NAN) if symptom in (NAN, RAISES)]

@@ -46,6 +46,7 @@ class TestHarnessTable:
         with pytest.raises(UsageError) as caught:
             harness_table(metadata, path="my.py")
         assert caught.value.what.startswith(f"bad value for {key!r}: expected a table, got ")
+        assert caught.value.where == "my.py"
 
 
 class TestDefaults:
@@ -55,6 +56,7 @@ class TestDefaults:
         assert (made.timeout_seconds, made.repeats, made.seed, made.since) == (120.0, 1, 0, "")
         assert made.tolerance == Tolerance(metric=1e-3, weights=1e-3)
         assert made.expects is None
+        assert made == Case(name="my", path="my.py", text="text", level=Level.MODEL)
 
     def test_metadata_without_a_table_of_ours_is_a_case_that_says_nothing(self):
         made = build_case(name="my", path="my.py", text="text", metadata={}, defines_model=False)
@@ -68,10 +70,15 @@ class TestDefaults:
     def test_the_level_model_needs_its_functions(self):
         error = refusal(defines_model=False, level="model")
         assert error.what == "level = 'model' needs the functions model() and data()"
+        assert error.hint == "define both, or use level = 'script'"
 
     def test_companions_are_the_dependencies_without_the_package_and_the_data(self):
         made = build(dependencies=("Keras>=3.5", "tensorflow", "numpy<2.1", "ml_xtend"), data_packages=["ml-xtend"])
         assert made.companions == ("tensorflow", "numpy<2.1")
+
+    def test_the_package_itself_is_no_companion_under_whichever_spelling(self):
+        made = build(dependencies=("keras_nightly", "keras", "jax[cpu]>=0.4"), package="Keras.Nightly")
+        assert made.companions == ("keras", "jax[cpu]>=0.4")
 
     def test_companions_that_are_named_replace_the_dependencies(self):
         assert build(dependencies=("keras", "tensorflow"), companions=["jax"]).companions == ("jax",)
@@ -215,13 +222,85 @@ class TestRefusals:
     def test_a_bad_value_names_file_key_and_what_was_expected(self, key, value, expected):
         error = refusal(**{key: value})
         assert error.what.startswith(f"bad value for {key!r}: expected {expected}")
-        assert f"correct {key!r}" in (error.hint or "")
+        assert error.hint == f"correct {key!r} in the '# /// script' block at the top of the file"
 
     @pytest.mark.parametrize(("key", "value", "place", "expected"), BAD_PARTS)
     def test_a_bad_part_of_a_table_is_named_by_its_place(self, key, value, place, expected):
         error = refusal(**{key: value})
         assert error.what.startswith(f"bad value for {place!r}: expected {expected}")
-        assert f"correct {place!r}" in (error.hint or "")
+        assert error.hint == f"correct {place!r} in the '# /// script' block at the top of the file"
+
+    @pytest.mark.parametrize(
+        ("table", "what"),
+        [
+            ({"seed": -1}, "'seed': expected a whole number from 0 to 2**32 - 1, got -1"),
+            (
+                {"strategy": "horovod"},
+                "'strategy': expected one of mirrored, multi-worker, tpu, parameter-server, got 'horovod'",
+            ),
+            (
+                {"expects": "nan"},
+                (
+                    "'expects': expected one of exception, killed, timeout, nonfinite-metric, nonfinite-weights, "
+                    "wrong-metric, wrong-weights, got 'nan'"
+                ),
+            ),
+            ({"companions": ["numpy", "tensor flow"]}, "'companions': expected requirements such as 'numpy<2.1', got"),
+            ({"tolerance": {"x": 1, "loss": 1}}, "'tolerance.loss': expected only 'metric' and 'weights', got {'x': 1"),
+            (
+                {"claims": [{"says": "it is so", "predicts": "good", "untestable": "no TPU"}]},
+                "'claims[0]': expected exactly one of 'predicts' and 'untestable', got 'it is so'",
+            ),
+            (
+                {"claims": [{"says": "s", "predicts": "fine"}]},
+                (
+                    "'claims[0].predicts': expected one of good, exception, killed, timeout, nonfinite-metric, "
+                    "nonfinite-weights, wrong-metric, wrong-weights, got 'fine'"
+                ),
+            ),
+            (
+                {"claims": [{"predicts": "good"}]},
+                (
+                    "'claims[0]': expected a table with says and no other keys than says, origin, predicts, release, "
+                    "replicas, options, untestable, got {'predicts': 'good'}"
+                ),
+            ),
+            ({"switches": {"fault": []}}, "'switches.fault': expected a Python identifier with at least one value"),
+            ({"remedies": {"x": {"title": ""}}}, "'remedies.x.title': expected a non-empty string, got ''"),
+            ({"claims": [{"says": "s", "origin": 3}]}, "'claims[0].origin': expected a non-empty string, got 3"),
+        ],
+    )
+    def test_the_whole_message_of_a_bad_value(self, table, what):
+        assert refusal(**table).what.startswith(f"bad value for {what}")
+
+    @pytest.mark.parametrize(("length", "shown"), [(77, "'" + "x" * 77 + "'"), (78, "'" + "x" * 76 + "...")])
+    def test_a_long_value_is_cut(self, length, shown):
+        told = refusal(package="x" * (length - 1) + "!").what
+        assert told == f"bad value for 'package': expected a distribution name, got {shown}".replace(
+            "x" * 77 + "'", "x" * 76 + "!'"
+        )
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            ("replicas", 1),
+            ("repeats", 1),
+            ("seed", 0),
+            ("timeout_seconds", 86_400),
+            ("timeout_seconds", 1e-3),
+            ("tolerance", 0),
+            ("package", "a"),
+            ("package", "a_b.C-9"),
+            ("since", "3.5.0rc1"),
+            ("level", "script"),
+        ],
+    )
+    def test_the_last_value_that_is_taken(self, key, value):
+        assert isinstance(build(**{key: value}), Case)
+
+    def test_numbers_become_what_the_case_declares(self):
+        made = build(timeout_seconds=30, tolerance=1)
+        assert (type(made.timeout_seconds), type(made.tolerance.metric)) == (float, float)
 
     @pytest.mark.parametrize("value", ["keras", ["keras", "numpy <"], [3]])
     def test_bad_dependencies_are_named_too(self, value):
@@ -238,7 +317,8 @@ class TestRefusals:
     def test_an_unknown_key_suggests_the_near_one_and_lists_all(self):
         error = refusal(timeout=3)
         assert error.what == "unknown key 'timeout' in [tool.harness]"
-        assert (error.hint or "").startswith("did you mean 'timeout_seconds'? known keys: claims, companions")
+        assert (error.hint or "").startswith("did you mean 'timeout_seconds'? known keys: claims, companions, ")
+        assert refusal(zzz=3, nonsense=1).what == "unknown key 'nonsense' in [tool.harness]"
 
     @given(
         key=st.sampled_from(sorted({key for key, *_ in BAD_VALUES})),

@@ -70,3 +70,20 @@ def test_own_rates_equal_the_sum_over_paths(data) -> None:
     assert chain.evidence == pytest.approx(evidence)
     for mine, truth in zip((told.bad, told.begins, told.ends), series, strict=True):
         assert mine == pytest.approx(truth)
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: SharedRate([0.5, 0.5], [0.5], [0.1], 0.1), "bad"),
+        (lambda: SharedRate([0.5, 0.5], [0.5, 0.5], [], 0.1), "changes"),
+        (lambda: OwnRates([(0.5, 0.5)] * 2, [1.0], [], 0.1, 0.1), "changes"),
+        (lambda: OwnRates([(0.5, 0.5, 0.5)], [1.0], [], 0.1, 0.1), "a row"),
+        (lambda: OwnRates([(0.5, 0.5)], [0.5, 0.5], [], 0.1, 0.1), "a rate"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_series_of_different_lengths_are_refused(call, what) -> None:
+    """A likelihood too few would silently shift every release after it."""
+    with pytest.raises(ValueError, match="argument"):
+        call()

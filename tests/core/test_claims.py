@@ -29,7 +29,26 @@ class TestWeigh:
         ("predicts", "verdicts", "answer", "reason"),
         [
             ("good", {NAN: BAD, RAISES: GOOD}, Answer.REFUTED, "nonfinite-metric: loss is nan"),
+            (
+                "good",
+                {NAN: BAD, RAISES: BAD},
+                Answer.REFUTED,
+                "nonfinite-metric: loss is nan; exception: loss is nan",
+            ),
             ("good", {NAN: GOOD, WRONG: GOOD}, Answer.SUPPORTED, "no symptom shows"),
+            (
+                "good",
+                {NAN: SKIP, RAISES: GOOD, WRONG: SKIP},
+                Answer.SUPPORTED,
+                "no symptom shows; not looked at: nonfinite-metric, wrong-metric",
+            ),
+            ("good", {NAN: SKIP, WRONG: SKIP}, Answer.NOT_TESTABLE, "hidden by exception: ValueError"),
+            (
+                "nonfinite-metric",
+                {NAN: GOOD, WRONG: BAD, RAISES: BAD},
+                Answer.REFUTED,
+                "nonfinite-metric does not show, but wrong-metric: loss is nan; exception: loss is nan",
+            ),
             ("good", {NAN: GOOD, WRONG: SKIP}, Answer.SUPPORTED, "no symptom shows; not looked at: wrong-metric"),
             ("good", {NAN: SKIP}, Answer.NOT_TESTABLE, "hidden by exception: ValueError"),
             ("good", {}, Answer.NOT_TESTABLE, "nothing was looked for"),
@@ -74,12 +93,14 @@ class TestConclude:
     )
     def test_one_refutation_refutes(self, answers, answer, reason):
         made = claims.conclude(claim("good"), self.evidence(*answers))
-        assert (made.answer, made.reason) == (answer, reason)
-        assert len(made.evidence) == len(answers)
+        given = tuple(self.evidence(*answers))
+        assert made == claims.Answered(claim=claim("good"), answer=answer, reason=reason, evidence=given)
 
     def test_what_cannot_be_tested_says_why(self):
-        made = claims.conclude(claim(untestable="there is no TPU here"), [])
-        assert (made.answer, made.reason) == (Answer.NOT_TESTABLE, "there is no TPU here")
+        asked = claim(untestable="there is no TPU here")
+        assert claims.conclude(asked, self.evidence(Answer.REFUTED)) == claims.Answered(
+            claim=asked, answer=Answer.NOT_TESTABLE, reason="there is no TPU here"
+        )
 
 
 @pytest.mark.parametrize(
@@ -87,6 +108,10 @@ class TestConclude:
     [
         (Variant(), "1 replica"),
         (Variant(replicas=8, strategy="mirrored", options=(("fault", "on"),)), "8 replicas, fault=on"),
+        (
+            Variant(replicas=2, strategy="mirrored", options=(("fault", "on"), ("remedy", "clip"))),
+            "2 replicas, fault=on, remedy=clip",
+        ),
     ],
 )
 def test_a_trial_is_named_by_what_the_claim_speaks_of(variant, words):

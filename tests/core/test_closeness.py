@@ -87,6 +87,33 @@ class TestWeightDifferences:
         other = weights(count=1000, values={"k": (2.0,), "b": (1.0,)}, norms={"k": 20.0, "b": 10.0})
         assert weight_differences(other, theirs, 1e-3) == [("k", 2.0, 1.0)]
 
+    def test_values_within_rounding_of_a_bound_are_no_difference(self):
+        """The bound is the tolerance at the scale of the reference, and 1e-7 for float32 near 0."""
+        theirs = weights(values={"k": (-2.0, 1.0)})
+        assert weight_differences(weights(values={"k": (-2.0, 1.02)}), theirs, 1e-2) == []
+        assert weight_differences(weights(values={"k": (-2.0, 1.0200002)}), theirs, 1e-2) == [("k", 1.0200002, 1.0)]
+        zero = weights(values={"k": (0.0,)})
+        assert weight_differences(weights(values={"k": (1e-7,)}), zero, 1e-2) == []
+        assert weight_differences(weights(values={"k": (1.1e-7,)}), zero, 1e-2) == [("k", 1.1e-7, 0.0)]
+
+    def test_a_variable_that_only_the_reference_has_values_of_is_no_number(self):
+        ((name, own, other),) = weight_differences(
+            weights(values={"k": (1.0,)}), weights(values={"k": (1.0,), "b": (0.5,)}), 0.5
+        )
+        assert (name, math.isnan(own), math.isnan(other)) == ("b", True, True)
+
+    def test_values_that_are_all_known_need_no_norms(self):
+        """Two values of two: what the norms say cannot be news."""
+        mine, theirs = weights(norms={"kernel": 9.0, "bias": 9.0}), weights()
+        assert weight_differences(mine, theirs, 1e-3) == []
+        sample = weights(count=3, norms={"kernel": 9.0, "bias": 0.25})
+        assert weight_differences(sample, theirs, 1e-3) == [("kernel", 9.0, 0.5)]
+
+    def test_norms_speak_where_only_one_of_both_kept_values(self):
+        kept, without = weights(norms={"kernel": 9.0}), weights(values=None, norms={"kernel": 0.5})
+        assert weight_differences(kept, without, 1e-3) == [("kernel", 9.0, 0.5)]
+        assert weight_differences(without, kept, 1e-3) == [("kernel", 0.5, 9.0)]
+
     def test_empty_variables_are_equal(self):
         assert weight_differences(weights(values={"k": ()}), weights(values={"k": ()}), 0.0) == []
 

@@ -48,6 +48,7 @@ class TestLog:
             ("keras", "Reland #20541", ""),
             ("keras", 'Revert "x (#1)" (#2)', "https://github.com/keras-team/keras/pull/2"),
             ("toykeras", "x (#7)", ""),
+            ("tf-keras", "x (#7)", "https://github.com/keras-team/tf-keras/pull/7"),
         ],
     )
     def test_the_pull_request_of_a_subject(self, package: str, subject: str, link: str) -> None:
@@ -59,8 +60,22 @@ class TestLog:
         (found,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{changes}", "keras", "x")
         assert len(found.changes) == MOST_CHANGES + 1
         assert found.changes[-1] == "3 more files"
+        exactly = "".join(f"1\t0\tfile{n}.py\n" for n in range(MOST_CHANGES))
+        (full,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}", "keras", "x")
+        assert full.changes == found.changes[:-1]
         (whole,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n" + changes[: len("1\t0\tfile0.py\n") * 2], "keras", "x")
         assert whole.changes == ("file0.py +1 -0", "file1.py +1 -0")
+
+    def test_a_subject_is_stripped_and_a_package_keeps_its_own_source(self) -> None:
+        (found,) = parse_log(f"\x1e{HASH}\x1f60\x1f x \n", "toy", "git+https://example.org/x")
+        assert found == Release(
+            package="toy",
+            version=HASH,
+            channel=Channel.COMMIT,
+            released=datetime(1970, 1, 1, 0, 1, tzinfo=timezone.utc),
+            source=f"git+https://example.org/x@{HASH}",
+            title="x",
+        )
 
 
 class TestMoments:
@@ -86,5 +101,5 @@ class TestMoments:
 
     def test_whole_days(self) -> None:
         since, until = whole_days((date(2024, 11, 23), date(2024, 11, 24)))
-        assert (since.date(), until.date()) == (date(2024, 11, 22), date(2024, 11, 24))
-        assert until - since >= timedelta(days=2)
+        assert since == datetime(2024, 11, 22, 23, 59, 59, 999999, tzinfo=timezone.utc)
+        assert until == datetime(2024, 11, 24, 23, 59, 59, 999999, tzinfo=timezone.utc)

@@ -9,7 +9,7 @@ from harness.core.conclusions import Answer, conclude
 from harness.core.policies import Policy
 from harness.core.verdicts import GOOD
 from tests.core.answering import answer
-from tests.histories.simulate import NAN, SKIPPED, timeline
+from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, timeline
 
 
 class TestConclusion:
@@ -17,7 +17,10 @@ class TestConclusion:
         _, told = answer("ggggnnnngg")
         assert told.answer is Answer.ANSWERED
         assert told.sentence == "nonfinite-metric begins 3 -> 4; nonfinite-metric ends 7 -> 8."
-        assert "not monotonic" in told.history
+        assert told.history == (
+            "The history is not monotonic: nonfinite-metric begins and ends within the range, "
+            "so a plain bisection between its ends would have missed it."
+        )
         assert told.coverage == "Every one of the 10 releases of the range was run."
         assert told.doubts == ()
 
@@ -49,6 +52,7 @@ class TestConclusion:
     def test_inconclusive(self, letters: str) -> None:
         _, told = answer(letters)
         assert told.answer is Answer.INCONCLUSIVE
+        assert told.sentence == "No release of the range could be tested; see the reason of each."
 
     def test_asked_and_always_hidden_is_inconclusive(self) -> None:
         assert answer("eeee", Policy(symptoms=(NAN,)))[1].answer is Answer.INCONCLUSIVE
@@ -63,7 +67,50 @@ class TestConclusion:
         assert " if 1 long, " in doubt
 
     def test_coverage_counts_what_could_not_be_tested(self) -> None:
-        assert "3 could not be tested" in answer("gggxxxnnn")[1].coverage
+        assert answer("gggxxxnnn")[1].coverage == "6 of 9 releases were run, 3 could not be tested."
+
+    @pytest.mark.parametrize(
+        ("length", "coverage"),
+        [
+            (3, "2 of 3 releases were run, 1 was not run (1)."),
+            (10, "2 of 10 releases were run, 8 were not run (1, 2, 3, 4, 5, 6, 7, 8)."),
+            (11, "2 of 11 releases were run, 9 were not run (1, 2, 3, 4, 5, 6, 7, 8, ...)."),
+        ],
+    )
+    def test_coverage_names_the_first_eight_that_were_not_run(self, length: int, coverage: str) -> None:
+        told = answer("g" * length, Policy(max_gap=None))[1]
+        assert told.coverage == coverage
+        assert told.not_run == tuple(str(i) for i in range(1, length - 1))
+
+    def test_several_symptoms_of_which_some_come_and_go(self) -> None:
+        _, told = answer("ggeennggg")
+        assert told.sentence == (
+            "exception begins 1 -> 2; exception ends 3 -> 4; "
+            "nonfinite-metric begins 1 -> 4 (2 between could not be tested); nonfinite-metric ends 5 -> 6."
+        )
+        assert "exception, nonfinite-metric begins and ends" in told.history
+        assert answer("ggggnnneee", Policy(symptoms=(NAN, RAISES)))[1].history == "The history is monotonic."
+
+    def test_symptoms_that_show_everywhere_are_told_one_by_one(self) -> None:
+        both = {RAISES: bad(), NAN: bad()}
+        board = [Row(runs=(both, both)), Row(runs=({RAISES: GOOD, NAN: bad()}, both)), Row(runs=(both, both))]
+        told = conclude(timeline(3), board, (), [])
+        assert told.sentence == (
+            "exception: no transition, flaky at about 83 % in every release that could be tested, from 0 to 2; "
+            "nonfinite-metric: in every release that could be tested, from 0 to 2."
+        )
+
+    def test_asked_symptoms_that_never_show_are_named(self) -> None:
+        told = answer("xggg", Policy(symptoms=(NAN, RAISES)))[1]
+        assert told.sentence == "nonfinite-metric, exception: in no release from 1 to 3."
+
+    def test_a_failure_that_turns_into_another_is_the_first_doubt(self) -> None:
+        _, told = answer("ggpppqqqgx")
+        assert told.doubts[0] == (
+            "The failure changes while exception lasts, 4 -> 5: 'exception | ValueError | Mean is taken' becomes "
+            "'exception | TypeError | no argument'; the two may have different causes."
+        )
+        assert told.doubts[1].startswith("9 (1 release) could not be tested")
 
     def test_skipped_rows_are_not_tested(self) -> None:
         board = [Row(runs=({NAN: SKIPPED},)), Row(runs=({NAN: GOOD},))]

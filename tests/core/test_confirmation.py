@@ -7,7 +7,9 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.core.confirmation import MOST_RUNS
+from harness.core.belief import believe
+from harness.core.board import Row
+from harness.core.confirmation import MOST_RUNS, to_confirm
 from harness.core.policies import Policy
 from harness.core.search import Why
 from harness.core.verdicts import GOOD
@@ -58,3 +60,74 @@ class TestDoubt:
 
         played: Played = play(6, run, Policy(symptoms=(NAN,)))
         assert len(played.board[2].runs) == MOST_RUNS
+
+
+def rows(*tallies: tuple[int, int] | None) -> list[Row]:
+    """(bad, good) runs per release; None is untried."""
+    return [Row(runs=({NAN: bad()},) * t[0] + ({NAN: GOOD},) * t[1]) if t else Row() for t in tallies]
+
+
+def again(board: list[Row], policy: Policy | None = None, pending: tuple[int, ...] = ()) -> list[int]:
+    return to_confirm(board, policy or Policy(), pending, [believe(board, NAN)])
+
+
+SURE = [(0, 6)] * 4
+SICK = [(6, 0)] * 4
+
+
+class TestWhatIsWorthAnotherRun:
+    def test_nothing_where_all_is_sure(self) -> None:
+        assert again(rows(*SURE, *SICK)) == []
+
+    def test_both_sides_of_an_edge_until_they_were_run_often_enough(self) -> None:
+        board = rows(*SURE, *SICK)
+        assert again(board, Policy(confirmations=6)) == []
+        assert again(board, Policy(confirmations=7)) == [4, 3]
+
+    def test_the_least_run_first_then_what_failed(self) -> None:
+        board = rows((0, 6), (0, 6), (0, 2), (3, 0), (6, 0), (6, 0))
+        assert again(board, Policy(confirmations=7)) == [2, 3]
+        assert again(rows((0, 3), (3, 0)), Policy(confirmations=7)) == [1, 0]
+
+    def test_an_edge_whose_gap_can_still_be_split_waits(self) -> None:
+        assert again(rows((0, 1), None, (1, 0))) == []
+        blocked = rows((0, 1), None, (1, 0))
+        blocked[1] = Row(blocked="no wheel")
+        assert again(blocked) == [2, 0]
+        assert again(rows((0, 1), (0, 1), (1, 0)), pending=(1,)) == [2]
+
+    def test_a_pending_or_blocked_side_is_not_asked_for(self) -> None:
+        assert again(rows((0, 1), (1, 0)), pending=(0,)) == [1]
+
+    def test_a_release_that_contradicts_its_own_state_is_run_again(self) -> None:
+        """However sure that is: a history that changes at every release looks like a flake until releases repeat."""
+        flaky = rows((3, 3), (3, 3), (0, 1), (3, 3), (3, 3))
+        assert believe(flaky, NAN).states[2]
+        assert again(flaky, Policy(confidence=0.5)) == [2]
+        assert again(rows((3, 3), (3, 3), (1, 1), (3, 3), (3, 3)), Policy(confidence=0.5)) == []
+        assert again(rows((0, 3), (0, 3), (1, 0), (0, 3), (0, 3)))[0] == 2
+
+    def test_a_release_is_not_run_without_end(self) -> None:
+        many = (MOST_RUNS, 0)
+        doubtful = rows((0, MOST_RUNS - 1), many)
+        asked = Policy(confirmations=MOST_RUNS)
+        assert again(doubtful, asked) == [0]
+        assert again(rows((0, MOST_RUNS), many), Policy(confidence=1.0)) == []
+        assert again(rows((0, MOST_RUNS), many), Policy(confirmations=MOST_RUNS + 1)) == [1, 0]
+        assert again(rows((0, MOST_RUNS), many), Policy(confidence=1.0, repeats=MOST_RUNS + 1)) == [1, 0]
+
+    def test_half_of_the_allowed_doubt_is_what_may_be_left(self) -> None:
+        board = rows((0, 2), (2, 0))
+        (edge,) = believe(board, NAN).edges
+        doubt = 1 - edge.confidence
+        assert again(board, Policy(confidence=1 - 1.9 * doubt)) == [1, 0]
+        assert again(board, Policy(confidence=1 - 2.1 * doubt)) == []
+
+    def test_every_symptom_can_ask(self) -> None:
+        board = [
+            Row(runs=({NAN: GOOD, RAISES: GOOD},) * 6),
+            Row(runs=({NAN: GOOD, RAISES: bad()},) * 6),
+            Row(runs=({NAN: bad(), RAISES: bad()},) * 6),
+        ]
+        beliefs = [believe(board, symptom) for symptom in (NAN, RAISES)]
+        assert to_confirm(board, Policy(confirmations=7, confidence=0.5), (), beliefs) == [1, 2, 0]

@@ -66,6 +66,32 @@ class TestUntestable:
         (sentence, *_) = doubts(["a", "b"], [Row(blocked=""), Row(runs=({NAN: GOOD},))], [NAN])
         assert sentence.startswith("a (1 release) could not be tested: no reason on record.")
 
+    def test_the_whole_of_what_is_told_of_both_ends(self) -> None:
+        assert told("xgggx") == (
+            (
+                "v0 (1 release) could not be tested: cannot be installed. "
+                "What v1 shows may have begun in any of them or before."
+            ),
+            (
+                "v4 (1 release) could not be tested: cannot be installed. "
+                "What holds in v3 may have changed in any of them."
+            ),
+            (
+                "nonfinite-metric: 3 of 5 releases tell of it. Another island of bad releases would have been "
+                "missed with a probability of 40 % if 1 long."
+            ),
+        )
+
+    def test_the_commonest_reason_speaks_and_of_equals_the_first_by_name(self) -> None:
+        def reason(*given: str) -> str:
+            (sentence,) = doubts("abcde"[: len(given)], [Row(blocked=text) for text in given], [NAN])
+            return sentence
+
+        told_of_three = "a to c (3 releases) could not be tested: no wheel."
+        assert reason("disk", "no wheel.", "no wheel.") == told_of_three
+        assert reason("no wheel", "a canary", "no wheel") == told_of_three
+        assert reason("no wheel", "a canary") == "a to b (2 releases) could not be tested: a canary."
+
 
 class TestFlaky:
     FLAKY = [Row(runs=({NAN: bad()}, {NAN: GOOD}) * 4)] * 4
@@ -83,16 +109,57 @@ class TestFlaky:
         board = [*self.FLAKY, *[Row(runs=({NAN: GOOD},) * 5)] * 4]
         assert any("2 % if 1 long" in s or "1.56 % if 1 long" in s for s in doubts("abcdefgh", board, [NAN]))
 
+    def test_each_flaky_range_has_its_own_share(self) -> None:
+        half, most, fine = ({NAN: bad()}, {NAN: GOOD}), ({NAN: bad()},) * 3 + ({NAN: GOOD},), ({NAN: GOOD},)
+        board = [Row(runs=runs) for runs in (half * 6, half * 6, fine * 20, fine * 20, most * 4, most * 4)]
+        assert doubts("abcdef", board, [NAN])[:2] == (
+            "nonfinite-metric is flaky from a to b: it shows in about 50 % of the runs (12 of 24).",
+            "nonfinite-metric is flaky from e to f: it shows in about 75 % of the runs (24 of 32).",
+        )
+        assert flaky_share(board, NAN) == 36 / 56
+
+    def test_passes_hide_an_island_with_the_chance_of_all_of_them(self) -> None:
+        """At one in two, five passes are all missed with 1/32: four such releases of eight."""
+        board = [*self.FLAKY, *[Row(runs=({NAN: GOOD},) * 5)] * 4]
+        assert doubts("abcdefgh", board, [NAN])[1] == (
+            "nonfinite-metric: 8 of 8 releases tell of it. Another island of bad releases would have been "
+            "missed with a probability of 1.56 % if 1 long."
+        )
+
     def test_an_accident_is_told(self) -> None:
         accident = Row(runs=({NAN: bad()}, *[{NAN: GOOD}] * 15))
         board = [*[Row(runs=({NAN: GOOD},) * 4)] * 2, accident, *[Row(runs=({NAN: GOOD},) * 4)] * 2]
         (sentence,) = doubts("abcde", board, [NAN])
-        assert "showed in 1 of 16 runs of c, which is taken for an accident" in sentence
+        assert sentence.startswith(
+            "nonfinite-metric showed in 1 of 16 runs of c, which is taken for an accident of the run (9"
+        )
+        assert sentence.endswith(" % sure).")
 
 
 def test_without_a_symptom_islands_are_told_for_any() -> None:
     (sentence,) = doubts("abcdefgh", board_of("g......g"), [])
     assert sentence.startswith("any symptom: 2 of 8 releases tell of it, 6 were not run. Another island")
+
+
+def test_untestable_releases_tell_nothing_and_were_not_left_out_either() -> None:
+    assert doubts("abcd", board_of("gx.g"), [])[1] == (
+        "any symptom: 2 of 4 releases tell of it, 1 was not run. Another island of bad releases would have been "
+        "missed with a probability of 50 % if 1 long, 33.3 % if 2 long."
+    )
+    assert doubts("ab", [Row(), Row()], []) == ()
+
+
+def test_a_chance_of_a_miss_below_a_half_percent_is_not_told() -> None:
+    def missed(releases: int) -> tuple[str, ...]:
+        return doubts([str(i) for i in range(releases)], board_of("." + "g" * (releases - 1)), [NAN])
+
+    assert missed(200) == (
+        (
+            "nonfinite-metric: 199 of 200 releases tell of it, 1 was not run. Another island of bad releases would "
+            "have been missed with a probability of 0.5 % if 1 long."
+        ),
+    )
+    assert missed(201) == ()
 
 
 def test_nothing_to_doubt() -> None:

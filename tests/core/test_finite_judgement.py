@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
+from harness.core.finite_judgement import nonfinite_metric, nonfinite_weights
 from harness.core.observations import NonFinite
 from harness.core.symptoms import Symptom
+from harness.core.verdicts import GOOD as VERDICT_GOOD
+from harness.core.verdicts import bad, skip
 from tests.core.judging import BAD, GOOD, MODEL, SKIP, outcomes, reason
 from tests.examples import observation, weights
 
@@ -47,6 +51,32 @@ class TestNonFinite:
     def test_large_models_know_only_that_their_weights_are_not_finite(self):
         seen = observation(weights=weights(finite=False))
         assert reason(Symptom.NONFINITE_WEIGHTS, MODEL, seen) == "weights are not finite after training"
+
+    def test_a_failure_is_known_by_the_first_name_and_not_by_the_step(self):
+        first = NonFinite(name="mae", step=7, value=math.inf)
+        seen = observation({"loss": math.nan}, first_nonfinite_metric=first)
+        assert nonfinite_metric(seen, seen) == bad("loss is nan, first at step 7 (mae = inf)", "nonfinite-metric | mae")
+        assert nonfinite_metric(observation({"a": 1.0, "loss": math.nan, "b": math.inf}), None) == bad(
+            "loss is nan, b is inf", "nonfinite-metric | loss"
+        )
+        kernel = observation(weights=weights(finite=False), first_nonfinite_weight=replace(first, name="kernel"))
+        assert nonfinite_weights(kernel) == bad("first at step 7 (kernel)", "nonfinite-weights | kernel")
+        assert nonfinite_weights(observation(weights=weights(finite=False))) == bad(
+            "weights are not finite after training", "nonfinite-weights"
+        )
+
+    def test_of_the_reference_the_first_name_is_told(self):
+        seen, reference = observation({"loss": math.nan}), observation({"a": 1.0, "b": math.inf, "loss": math.nan})
+        assert nonfinite_metric(seen, reference).reason == ("loss is nan, on one replica b is not finite either")
+        assert nonfinite_metric(seen, observation()).reason == "loss is nan"
+
+    def test_what_was_not_recorded_is_said(self):
+        assert nonfinite_metric(observation({}), None) == skip("no metric was recorded")
+        assert nonfinite_weights(observation(weights=None)) == skip("weights were not recorded")
+        assert nonfinite_weights(observation(weights=weights(count=0, finite=False))) == skip(
+            "the model has no weights"
+        )
+        assert nonfinite_weights(observation(weights=weights(count=1))) == VERDICT_GOOD
 
     def test_weights_that_were_not_recorded_are_skip(self):
         assert outcomes(MODEL, observation(weights=None))[Symptom.NONFINITE_WEIGHTS] is SKIP

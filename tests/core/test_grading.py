@@ -93,6 +93,67 @@ class TestTruthTable:
         found, told = grade(MODEL, verdicts(**without), verdicts(**patched), APPLIED, targets)
         assert (found, told[: len(reason)]) == (expected, reason)
 
+    @pytest.mark.parametrize(
+        ("without", "patched", "targets", "expected", "reason"),
+        [
+            (
+                {**nan, **apart},
+                {**apart, **nan},
+                [],
+                Grade.NO_EFFECT,
+                "still there: nonfinite-metric: it shows; wrong-weights: it shows",
+            ),
+            (
+                {**nan, **apart},
+                {},
+                [],
+                Grade.PROVEN,
+                "nonfinite-metric, wrong-weights is gone and every value equals the reference on one replica",
+            ),
+            (
+                nan,
+                {"wrong_metric": SKIP, "wrong_weights": Verdict(outcome=Outcome.SKIP, reason="no weights")},
+                [],
+                Grade.INCONCLUSIVE,
+                "nonfinite-metric is gone, but not everything could be compared: cannot be told",
+            ),
+            ({**nan, "exception": BAD}, {"exception": BAD}, [NAN], Grade.MASKS, f"{gone}, but exception: it shows"),
+            ({"exception": BAD}, {"exception": BAD}, [], Grade.NO_EFFECT, "still there: exception: it shows"),
+            (
+                {"wrong_metric": BAD, "wrong_weights": SKIP},
+                {"wrong_metric": BAD, "wrong_weights": SKIP},
+                [WRONG, WEIGHTS],
+                Grade.NO_EFFECT,
+                "still there: wrong-metric: it shows",
+            ),
+            (
+                {"wrong_weights": SKIP},
+                {"wrong_weights": OTHER},
+                [NAN],
+                Grade.NOT_REPRODUCED,
+                "does not show the symptom without the fix, and not with it",
+            ),
+        ],
+    )
+    def test_the_whole_reason(self, without, patched, targets, expected, reason):
+        assert grade(MODEL, verdicts(**without), verdicts(**patched), APPLIED, targets) == (expected, reason)
+
+    def test_a_fix_that_was_refused_a_place_is_no_broken_one(self):
+        seen = observation(ending=ending(EndingKind.REFUSED, Stage.FIX))
+        assert grade(MODEL, verdicts(nonfinite_metric=BAD), hidden(Symptom.EXCEPTION), seen, [NAN]) == (
+            Grade.BREAKS,
+            "with the fix exception: it shows",
+        )
+        at_work = observation(ending=ending(EndingKind.RAISED, Stage.TRAIN))
+        assert grade(MODEL, verdicts(nonfinite_metric=BAD), hidden(Symptom.EXCEPTION), at_work, [NAN])[1] == (
+            "with the fix exception: it shows"
+        )
+
+    def test_what_else_ends_a_fix_is_no_bad_end(self):
+        """Only the symptoms of an early end say that the fix itself did it."""
+        seen = observation(ending=ending(EndingKind.FINISHED, Stage.FIX))
+        assert grade(MODEL, verdicts(nonfinite_metric=BAD), verdicts(wrong_metric=BAD), seen, [NAN])[0] is Grade.MASKS
+
     def test_a_failure_that_hides_what_was_shown(self):
         found, told = grade(MODEL, verdicts(nonfinite_metric=BAD), hidden(Symptom.EXCEPTION), APPLIED, [NAN])
         assert (found, told) == (Grade.BREAKS, "with the fix exception: it shows")
@@ -140,27 +201,40 @@ class TestWhatWasNeverLookedAt:
         assert grade(MODEL, without, verdicts(wrong_weights=BAD), APPLIED, [NAN])[0] is Grade.MASKS
 
     @pytest.mark.parametrize(
-        ("about", "expected", "told"),
+        ("about", "expected", "told"),  # the end of the reason
         [
-            (case(tolerance=Tolerance(metric=None, weights=None)), Grade.INCONCLUSIVE, "neither metrics nor weights"),
-            (case(tolerance=Tolerance(metric=None)), Grade.PROVEN, "every weight equals"),
+            (
+                case(tolerance=Tolerance(metric=None, weights=None)),
+                Grade.INCONCLUSIVE,
+                "compared: the case compares neither metrics nor weights",
+            ),
+            (
+                case(tolerance=Tolerance(metric=None)),
+                Grade.PROVEN,
+                "gone and every weight equals the reference on one replica (metrics are not compared)",
+            ),
             (
                 case(tolerance=Tolerance(metric=0.1, weights=None)),
                 Grade.PROVEN,
-                "within 0.1 (weights are not compared)",
+                "gone and every metric equals the reference on one replica within 0.1 (weights are not compared)",
+            ),
+            (
+                case(tolerance=Tolerance(metric=0.1)),
+                Grade.PROVEN,
+                "gone and every value equals the reference on one replica",
             ),
             (case(level=Level.SCRIPT), Grade.PROVEN, "the script finds nothing else wrong"),
             (
                 case(level=Level.SCRIPT, tolerance=Tolerance(metric=None, weights=None)),
                 Grade.PROVEN,
-                "the script finds",
+                "gone and the script finds nothing else wrong",
             ),
         ],
     )
     def test_the_proof_says_what_it_rests_on(self, about, expected, told):
         found, reason = grade(about, verdicts(nonfinite_metric=BAD), verdicts(), APPLIED, [NAN])
         assert found is expected
-        assert told in reason
+        assert reason.endswith(told)
 
 
 class TestProven:
@@ -209,6 +283,14 @@ class TestSeveralRuns:
 
     def test_a_symptom_that_always_shows_does_not_stay_away_by_luck(self):
         assert luck([{NAN: BAD}, {NAN: BAD, WRONG: GOOD}], 1) == 0.0
+
+    def test_the_rarest_counts(self):
+        runs = [{NAN: BAD, WRONG: GOOD}, {NAN: GOOD, WRONG: GOOD}, {NAN: BAD, WRONG: BAD}, {NAN: BAD, WRONG: GOOD}]
+        assert luck(runs, 1) == 0.75
+        assert luck(runs, 2) == 0.5625
+
+    def test_an_undecided_run_does_not_hide_a_worse_one_and_is_not_hidden_by_a_good_one(self):
+        assert worst([{NAN: GOOD}, {NAN: SKIP, WRONG: BAD}, {WRONG: SKIP}]) == {NAN: SKIP, WRONG: BAD}
 
     def test_a_flaky_one_may(self):
         assert luck([{NAN: BAD}, {NAN: GOOD}, {NAN: SKIP}, {}], 3) == 0.125

@@ -89,7 +89,7 @@ class TestMetadataBlock:
             metadata_text(f"{block}\n{block}", where="my.py")
         assert caught.value.what == "more than one '# /// script' block"
         assert caught.value.where == "my.py"
-        assert "keep one" in (caught.value.hint or "")
+        assert caught.value.hint == "keep one (PEP 723 allows no more)"
 
     @pytest.mark.parametrize(
         "text",
@@ -108,4 +108,10 @@ class TestMetadataBlock:
             metadata_text(text, where="my.py")
         assert caught.value.what == "the '# /// script' block that line 2 opens is not closed"
         assert caught.value.where == "my.py"
-        assert "end it with '# ///'" in (caught.value.hint or "")
+        assert caught.value.hint == (
+            "begin it with '# /// script', start each line with '# ', end it with '# ///'; no spaces behind"
+        )
+
+    def test_a_block_of_another_tool_may_stand_before_and_behind(self):
+        other, own = "# /// other\n# b = 2\n# ///\n", "# /// script\n#\n# a = 1\n# ///\n"
+        assert metadata_text(f"{other}\n{own}\n{other}", where="my.py") == "\na = 1\n"

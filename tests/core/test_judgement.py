@@ -15,6 +15,8 @@ from harness.core.errors import SurroundingsError
 from harness.core.judgement import judge
 from harness.core.observations import EndingKind, NonFinite, Stage
 from harness.core.symptoms import Symptom
+from harness.core.verdicts import GOOD as VERDICT_GOOD
+from harness.core.verdicts import bad
 from tests.core.judging import BAD, GOOD, MODEL, SKIP, SYMPTOMS, ended, hidden_but, outcomes, reason
 from tests.examples import case, ending, observation, weights
 
@@ -105,6 +107,24 @@ class TestEndingsOfAModel:
         assert reason(symptom, MODEL, seen) == f"{why} (while: train)"
         assert reason(Symptom.WRONG_METRIC, MODEL, seen) == f"hidden by {symptom.value}: {why} (while: train)"
 
+    @pytest.mark.parametrize(
+        ("kind", "facts", "symptom", "told"),
+        [
+            (
+                EndingKind.RAISED,
+                {"exception": "ValueError", "message": "step 3\nb"},
+                Symptom.EXCEPTION,
+                "exception | ValueError | step <n>",
+            ),
+            (EndingKind.RAISED, {}, Symptom.EXCEPTION, "exception"),
+            (EndingKind.EXITED, {"exit_code": 3}, Symptom.EXCEPTION, "exception | exit code 3"),
+            (EndingKind.SIGNALLED, {"signal": signal.SIGSEGV}, Symptom.KILLED, "killed | SIGSEGV"),
+            (EndingKind.TIMED_OUT, {}, Symptom.TIMEOUT, "timeout"),
+        ],
+    )
+    def test_each_bad_end_has_its_signature(self, kind, facts, symptom, told):
+        assert judge(MODEL, ended(kind, **facts), None)[symptom].signature == told
+
     def test_a_finished_trial_that_equals_its_reference_is_good_in_everything(self):
         assert outcomes(MODEL, observation()) == dict.fromkeys(Symptom, GOOD)
 
@@ -172,6 +192,29 @@ class TestHowMuchWasSeen:
         seen, reference = observation({"loss": 1.0}, steps={"loss": (1.0,)}), observation(steps={"loss": (0.1,) * 2})
         told = reason(Symptom.WRONG_METRIC, MODEL, seen, reference)
         assert told.endswith("; trained 1 of the 2 steps of the reference on one replica")
+
+    def test_wrong_weights_are_told_with_the_missing_steps_too_and_other_reasons_are_left_alone(self):
+        off = weights(values={"kernel": (1.0,), "bias": (0.25,)})
+        seen = observation({"loss": math.nan}, steps={"loss": (1.0,), "mae": (1.0, 1.0)}, weights=off)
+        found = judge(MODEL, seen, observation(steps={"loss": (0.1,) * 3}))
+        late = "trained 2 of the 3 steps of the reference on one replica"
+        assert found[Symptom.WRONG_WEIGHTS] == bad(
+            f"kernel is 1, reference 0.5 (tolerance 0.001); {late}", "wrong-weights"
+        )
+        assert found[Symptom.NONFINITE_METRIC].reason == "loss is nan"
+        assert found[Symptom.WRONG_METRIC].reason == "hidden by nonfinite-metric: loss is nan"
+        assert found[Symptom.NONFINITE_WEIGHTS].reason == late
+        assert found[Symptom.EXCEPTION] == found[Symptom.TIMEOUT] == VERDICT_GOOD
+
+    @pytest.mark.parametrize(("own", "theirs"), [(0, 5), (5, 5), (1, 0)])
+    def test_only_a_known_number_of_steps_can_be_too_few(self, own, theirs):
+        seen, reference = observation(steps={"loss": (0.1,) * own}), observation(steps={"loss": (0.1,) * theirs})
+        assert outcomes(MODEL, seen, reference) == dict.fromkeys(Symptom, GOOD)
+        assert outcomes(MODEL, seen, None)[Symptom.NONFINITE_METRIC] is GOOD
+
+    def test_one_step_of_two_is_too_few(self):
+        seen, reference = observation(steps={"loss": (0.1,)}), observation(steps={"loss": (0.1, 0.1)})
+        assert outcomes(MODEL, seen, reference)[Symptom.NONFINITE_METRIC] is SKIP
 
     def test_what_it_shows_until_then_counts(self):
         seen = observation({"loss": math.nan}, steps={"loss": (math.nan,)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.core.alarms import Alarm, chronicle
-from harness.core.publishing import Do, Posted, acts
+from harness.core.publishing import Act, Do, Posted, Text, acts
 from harness.reporting.alarm_report import text
 from tests.nights import BAD, bad, fixed, good, record
 
@@ -64,3 +64,35 @@ def test_what_is_over_before_it_could_be_posted_is_not_posted() -> None:
 
 def test_line_ends_that_the_tracker_changed_are_no_difference() -> None:
     assert steps(OPEN, as_posted(OPEN, body=text(OPEN).body.replace("\n", "\r\n") + "\n")) == []
+
+
+def test_each_step_says_everything_that_the_tracker_needs() -> None:
+    comments = (("m1", "it began"), ("m2", "it is gone"), ("m3", "it is back"))
+    key, said = AGAIN.key, Text(title="the title", body="the body", comments=comments)
+    (opened,) = acts([OPEN], {OPEN.key: said}, {})
+    assert opened == Act(do=Do.OPEN, key=key, title="the title", body="the body")
+    closed = Posted(number=7, is_open=False, body="another body", told=frozenset({"m2"}))
+    assert acts([AGAIN], {key: said}, {key: closed}) == [
+        Act(do=Do.REOPEN, key=key, number=7),
+        Act(do=Do.EDIT, key=key, number=7, body="the body"),
+        Act(do=Do.COMMENT, key=key, number=7, body="it is back"),
+    ]
+    still = Posted(number=7, is_open=True, body="the body ", told=frozenset({"m1", "m2", "m3"}))
+    assert acts([CLOSED], {key: said}, {key: still}) == [Act(do=Do.CLOSE, key=key, number=7)]
+
+
+def test_only_what_surrounds_a_body_may_differ() -> None:
+    key = OPEN.key
+    for theirs, same in [("a\r\nb", True), ("\n a\nb ", True), ("a b", False), ("a\n\nb", False)]:
+        posted = Posted(number=1, is_open=True, body=theirs)
+        done = acts([OPEN], {key: Text(title="t", body="a\nb\n")}, {key: posted})
+        assert (done == []) is same, theirs
+
+
+def test_every_alarm_has_its_own_steps() -> None:
+    other = alarm(good(0, case="other"), bad(1, case="other"))
+    texts = {one.key: Text(title=one.case, body=one.case) for one in (OPEN, other)}
+    assert [(act.key, act.title) for act in acts([OPEN, other], texts, {})] == [
+        (OPEN.key, "identity"),
+        (other.key, "other"),
+    ]

@@ -25,3 +25,4 @@ def test_questions_name_their_differences() -> None:
     one = Question(case="c", case_digest="d", package="keras", first="1", last="2", releases=("1", "2"))
     assert one.differences(one) == []
     assert one.differences(replace(one, last="3")) == ["last: '2' -> '3'"]
+    assert replace(one, last="3", replicas=4).differences(one) == ["last: '3' -> '2'", "replicas: 4 -> 2"]

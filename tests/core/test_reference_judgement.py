@@ -10,7 +10,10 @@ import pytest
 from harness.core.cases import Tolerance
 from harness.core.judgement import judge
 from harness.core.observations import EndingKind
+from harness.core.reference_judgement import wrong_metric, wrong_weights
 from harness.core.symptoms import Symptom
+from harness.core.verdicts import GOOD as VERDICT_GOOD
+from harness.core.verdicts import bad, skip
 from tests.core.judging import BAD, GOOD, MODEL, REFERENCE, SKIP, ended, outcomes, reason
 from tests.examples import case, observation, weights
 
@@ -64,6 +67,35 @@ class TestWrongMetric:
     def test_a_case_that_compares_nothing_has_no_such_symptom(self):
         found = judge(case(tolerance=Tolerance(metric=None, weights=None)), observation(), REFERENCE)
         assert set(found) == set(Symptom) - {Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS}
+
+    def test_at_most_three_wrong_metrics_are_shown_and_one_signature_stands_for_all(self):
+        seen, reference = observation({f"m{n}": 2.0 for n in range(4)}), observation({f"m{n}": 1 / 3 for n in range(4)})
+        assert judge(MODEL, seen, reference)[Symptom.WRONG_METRIC] == bad(
+            "m0 is 2, reference 0.333333, m1 is 2, reference 0.333333, m2 is 2, reference 0.333333 (tolerance 0.001)",
+            "wrong-metric",
+        )
+
+    def test_only_wrong_metrics_are_shown(self):
+        seen, reference = observation({"a": 1.0, "b": 2.0}), observation({"a": 1.0, "b": 1.0})
+        assert reason(Symptom.WRONG_METRIC, MODEL, seen, reference) == "b is 2, reference 1 (tolerance 0.001)"
+
+    def test_each_symptom_is_held_against_its_own_tolerance(self):
+        about = case(tolerance=Tolerance(metric=0.5, weights=0.01))
+        seen = observation({"loss": 0.12}, weights=weights(values={"kernel": (0.6,), "bias": (0.25,)}))
+        found = judge(about, seen, REFERENCE)
+        assert found[Symptom.WRONG_METRIC] == VERDICT_GOOD
+        assert found[Symptom.WRONG_WEIGHTS] == bad("kernel is 0.6, reference 0.5 (tolerance 0.01)", "wrong-weights")
+        only_metric = judge(case(tolerance=Tolerance(metric=0.1, weights=None)), seen, REFERENCE)
+        assert Symptom.WRONG_WEIGHTS not in only_metric
+        assert only_metric[Symptom.WRONG_METRIC].outcome is BAD
+        only_weights = judge(case(tolerance=Tolerance(metric=None, weights=0.5)), seen, REFERENCE)
+        assert Symptom.WRONG_METRIC not in only_weights
+        assert only_weights[Symptom.WRONG_WEIGHTS] == VERDICT_GOOD
+
+    def test_a_judge_that_is_asked_for_nothing_compares_nothing(self):
+        nothing = case(tolerance=Tolerance(metric=None, weights=None))
+        assert wrong_metric(nothing, observation(), REFERENCE) == skip("not compared")
+        assert wrong_weights(nothing, observation(), REFERENCE) == skip("not compared")
 
 
 class TestWrongWeights:
@@ -127,6 +159,64 @@ class TestWrongWeights:
         seen = observation(weights=weights(**about, replica_spread=0.01, spreads={"bias": 0.01}))
         told = reason(Symptom.WRONG_WEIGHTS, MODEL, seen, observation(weights=weights(**about)))
         assert told == "copies of bias differ between replicas by 0.01"
+
+    def test_copies_apart_have_a_signature_of_their_own(self):
+        drifted = observation(weights=weights(spreads={"kernel": 0.0, "bias": 0.01}))
+        assert judge(MODEL, drifted, REFERENCE)[Symptom.WRONG_WEIGHTS] == bad(
+            "copies of bias differ between replicas by 0.01", "wrong-weights | replicas differ"
+        )
+
+    @pytest.mark.parametrize(
+        ("spread", "expected"), [(0.00025, GOOD), (0.00025 + 0.9e-7, GOOD), (0.00025 + 1.1e-7, BAD)]
+    )
+    def test_copies_may_differ_by_the_tolerance_of_their_own_size_and_by_rounding(self, spread, expected):
+        """The bias has the norm 0.25, so a tolerance of 1e-3 allows 0.00025, and 1e-7 for float32 near 0."""
+        seen = observation(weights=weights(spreads={"bias": spread}))
+        assert outcomes(MODEL, seen)[Symptom.WRONG_WEIGHTS] is expected
+
+    @pytest.mark.parametrize(("spread", "expected"), [(0.9e-7, GOOD), (1.1e-7, BAD)])
+    def test_copies_of_a_variable_without_a_norm_may_differ_by_rounding_alone(self, spread, expected):
+        seen = observation(weights=weights(spreads={"seed": spread}))
+        assert outcomes(MODEL, seen)[Symptom.WRONG_WEIGHTS] is expected
+
+    @pytest.mark.parametrize(("spread", "expected"), [(0.002, GOOD), (0.0021, BAD)])
+    def test_copies_that_are_not_told_apart_are_held_against_the_largest_variable(self, spread, expected):
+        about = {"values": None, "norms": {"kernel": 2.0, "bias": 0.25}}
+        seen, reference = (
+            observation(weights=weights(**about, replica_spread=spread)),
+            observation(weights=weights(**about)),
+        )
+        assert outcomes(MODEL, seen, reference)[Symptom.WRONG_WEIGHTS] is expected
+
+    def test_the_spread_of_each_variable_counts_where_it_is_known(self):
+        seen = observation(weights=weights(spreads={"bias": 1e-8}, replica_spread=9.0))
+        assert outcomes(MODEL, seen)[Symptom.WRONG_WEIGHTS] is GOOD
+
+    @pytest.mark.parametrize(
+        ("moved", "expected"),
+        [
+            ({}, GOOD),
+            ({"kernel": 0.0005 + 0.9e-7}, SKIP),
+            ({"kernel": 0.0005 + 1.1e-7}, GOOD),
+            ({"seed": 0.9e-7}, SKIP),
+            ({"seed": 1.1e-7}, GOOD),
+        ],
+    )
+    def test_a_weight_has_moved_when_it_moved_by_more_than_the_tolerance(self, moved, expected):
+        found = judge(MODEL, observation(), observation(weights=weights(moved=moved)))[Symptom.WRONG_WEIGHTS]
+        assert found.outcome is expected
+        assert found.reason == ("training moved no weight by more than the tolerance" if expected is SKIP else "")
+
+    def test_numbers_are_shown_with_six_digits(self):
+        seen = observation(weights=weights(values={"kernel": (1 / 3,), "bias": (2 / 3,)}))
+        assert judge(MODEL, seen, REFERENCE)[Symptom.WRONG_WEIGHTS] == bad(
+            "kernel is 0.333333, reference 0.5 and 1 more (tolerance 0.001)", "wrong-weights"
+        )
+
+    @pytest.mark.parametrize(("own", "theirs", "same"), [("a", "a", True), ("a", "", True), ("", "a", True)])
+    def test_data_that_is_not_known_on_both_sides_is_no_other_data(self, own, theirs, same):
+        found = outcomes(MODEL, observation(data_digest=own), observation(data_digest=theirs))
+        assert (found[Symptom.WRONG_METRIC] is GOOD) is same
 
     def test_copies_may_differ_within_the_tolerance(self):
         seen = observation(weights=weights(spreads={"bias": 0.0002}))

@@ -47,6 +47,10 @@ class TestTold:
             (graded(Grade.INCONCLUSIVE), Told.OPEN, Told.OPEN),
             (graded(Grade.NO_EFFECT, nan=STILL), Told.NO, Told.NO),
             (graded(Grade.MASKS, nan=GONE, wrong=STILL), Told.NO, Told.NO),
+            (graded(Grade.INCONCLUSIVE, nan=GONE, wrong=HIDDEN), Told.OPEN, Told.OPEN),
+            (graded(Grade.INCONCLUSIVE, nan=HIDDEN, wrong=STILL), Told.NO, Told.NO),
+            (graded(Grade.NO_EFFECT, nan=GONE), Told.NO, Told.NO),
+            (graded(Grade.PROVEN, nan=HEALTHY), Told.OPEN, Told.OPEN),
             (graded(Grade.BREAKS, nan=HIDDEN, exception=("good", "bad")), Told.NO, Told.NO),
             (graded(Grade.INCONCLUSIVE, nan=HIDDEN), Told.OPEN, Told.OPEN),
             (graded(Grade.MASKS, nan=GONE, wrong=("skip", "bad")), Told.YES, Told.NO),
@@ -79,20 +83,41 @@ class TestAttempt:
         assert made.without == Variant(replicas=2, strategy="mirrored", options=FAULT)
         assert made.patched == Variant(replicas=2, strategy="mirrored", options=BOTH)
         assert (made.reference, made.patched_reference) == (Variant(options=FAULT), Variant(options=BOTH))
-        assert len(made.variants) == 4
+        assert made.variants == (made.reference, made.patched_reference, made.without, made.patched)
 
     def test_on_one_replica_the_reference_has_no_fault(self):
         made = remedies.attempt(CASE, EPSILON, 1)
         assert (made.without, made.patched) == (Variant(options=FAULT), Variant(options=BOTH))
         sound = Variant(options=(("fault", "none"), ("remedy", "none")))
         assert (made.reference, made.patched_reference) == (sound, sound)
-        assert len(made.variants) == 3
+        assert made.variants == (sound, made.without, made.patched)
 
     def test_what_cannot_be_off_stays_as_the_fault_sets_it(self):
         remedy = Remedy(name="r", title="t", against={"fault": "silent_log", "policy": "float32"})
         sound = remedies.attempt(CASE, remedy, 1).reference
         assert sound is not None
-        assert dict(sound.options)["policy"] == "float32"
+        assert sound.options == (("fault", "none"), ("policy", "float32"), ("remedy", "none"))
+
+    def test_a_switch_of_the_remedy_alone_is_no_fault_that_could_be_off(self):
+        """Without the remedy's own switch nothing is left to be off, so there is no reference."""
+        only = case(switches={"remedy": ("none", "log_epsilon"), "policy": ("mixed_float16",)})
+        remedy = Remedy(name="r", title="t", options={"remedy": "log_epsilon"})
+        assert remedies.attempt(only, remedy, 1).reference is None
+        assert remedies.sound(only, ()) == Variant(options=(("remedy", "none"),))
+
+    def test_the_settings_of_the_remedy_win_over_those_of_the_fault(self):
+        remedy = Remedy(
+            name="r", title="t", options={"fault": "none"}, against={"fault": "silent_log", "policy": "float32"}
+        )
+        made = remedies.attempt(CASE, remedy, 1)
+        assert made.without == Variant(options=(("fault", "silent_log"), ("policy", "float32")))
+        assert made.patched == Variant(options=(("fault", "none"), ("policy", "float32")))
+
+    def test_a_fault_that_the_case_does_not_have_is_told(self):
+        wrong = Remedy(name="half", title="t", against={"fault": "silent"})
+        with pytest.raises(UsageError, match="has no value 'silent'") as raised:
+            remedies.attempt(CASE, wrong, 1)
+        assert raised.value.where == "repro_cases/identity.py, remedies.half"
 
     def test_a_fault_that_cannot_be_off_leaves_no_reference(self):
         always = case(switches={"fault": ("silent_log",), "remedy": ("none", "log_epsilon")})
@@ -100,13 +125,17 @@ class TestAttempt:
 
     def test_a_script_speaks_for_itself(self):
         made = remedies.attempt(case(level=Level.SCRIPT, switches=SWITCHES), EPSILON, 2)
-        assert (made.reference, made.patched_reference) == (None, None)
+        assert made == remedies.Attempt(
+            without=Variant(replicas=2, strategy="mirrored", options=FAULT),
+            patched=Variant(replicas=2, strategy="mirrored", options=BOTH),
+        )
+        assert made.variants == (made.without, made.patched)
 
     def test_a_setting_that_the_case_does_not_have_is_told(self):
         wrong = Remedy(name="half", title="t", options={"remedy": "log_epsilom"})
         with pytest.raises(UsageError, match="has no value 'log_epsilom'") as raised:
             remedies.attempt(CASE, wrong, 1)
-        assert (raised.value.where or "").endswith("identity.py, remedies.half")
+        assert raised.value.where == "repro_cases/identity.py, remedies.half"
 
 
 def test_a_remedy_is_summed_up_in_one_sentence():
@@ -120,8 +149,15 @@ def test_a_remedy_is_summed_up_in_one_sentence():
             (Told.MOOT, Told.MOOT),
         ]
     )
-    rows = [RemedyRow(remedy=EPSILON, cells=cells), RemedyRow(remedy=EPSILON, cells=cells[4:])]
+    rows = [
+        RemedyRow(remedy=EPSILON, cells=cells),
+        RemedyRow(remedy=EPSILON, cells=cells[4:]),
+        RemedyRow(remedy=EPSILON, cells=cells[:1]),
+        RemedyRow(remedy=EPSILON, cells=cells[2:4]),
+    ]
     assert remedies.sentences(rows) == [
         "log_epsilon: cures 3 of 4, right in 1, leaves wrong values in 1, whether it is right cannot be told in 1.",
         "log_epsilon: the fault shows nowhere.",
+        "log_epsilon: cures 1 of 1, right in 1.",
+        "log_epsilon: cures 1 of 2, right in 0, whether it is right cannot be told in 1.",
     ]

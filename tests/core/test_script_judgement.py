@@ -13,6 +13,7 @@ from harness.core.errors import ExitCode, SurroundingsError
 from harness.core.judgement import judge
 from harness.core.observations import EndingKind, Stage
 from harness.core.symptoms import Symptom
+from harness.core.verdicts import bad, hidden
 from tests.core.judging import BAD, GOOD, SCRIPT, SKIP, SYMPTOMS, ended, outcomes, reason
 from tests.examples import case, script
 
@@ -43,9 +44,13 @@ class TestScripts:
     def test_128_and_above_stop_the_search(self, code):
         with pytest.raises(SurroundingsError) as caught:
             judge(SCRIPT, script(code), None)
-        assert f"exit code {code}" in caught.value.what
+        assert caught.value.what == (
+            f"the script was ended by force (exit code {code}): the search is stopped, as git bisect does"
+        )
         assert caught.value.where == SCRIPT.path
-        assert 'expects = "killed"' in (caught.value.hint or "")
+        assert caught.value.hint == (
+            'if that is the symptom, say expects = "killed" in its metadata; else see the trial\'s log'
+        )
         assert caught.value.exit_code is ExitCode.SURROUNDINGS
 
     @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM])
@@ -96,6 +101,33 @@ class TestScripts:
 
     def test_a_script_that_finished_is_good(self):
         assert set(outcomes(SCRIPT, ended(EndingKind.FINISHED, Stage.SCRIPT), None).values()) == {GOOD}
+
+    def test_each_failure_has_its_signature_and_what_it_hides_says_so(self):
+        seen = script(3, output="step 7\nValueError: shape (2, 3)\n")
+        why = "exit code 3: ValueError: shape (2, 3)"
+        found = judge(SCRIPT, seen, None)
+        assert list(found) == [Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT]
+        assert found[Symptom.EXCEPTION] == bad(why, "exception | exit code 3 | ValueError: shape (<n>)")
+        assert found[Symptom.KILLED] == found[Symptom.TIMEOUT] == hidden(Symptom.EXCEPTION, why)
+
+    def test_a_blank_last_line_says_nothing(self):
+        found = judge(SCRIPT, script(1, output=" \n \n"), None)
+        assert found[Symptom.EXCEPTION] == bad("exit code 1", "exception | exit code 1")
+
+    def test_a_script_that_was_killed_or_hung_says_how(self):
+        about = case(level=Level.SCRIPT, expects=Symptom.KILLED, timeout_seconds=2.5)
+        found = judge(about, ended(EndingKind.SIGNALLED, Stage.SCRIPT, signal=signal.SIGSEGV), None)
+        assert found[Symptom.KILLED] == bad("killed by SIGSEGV", "killed | SIGSEGV")
+        assert found[Symptom.TIMEOUT] == hidden(Symptom.KILLED, "killed by SIGSEGV")
+        assert judge(about, script(134), None)[Symptom.KILLED] == bad("exit code 134", "killed | exit code 134")
+        late = judge(about, ended(EndingKind.TIMED_OUT, Stage.SCRIPT), None)
+        assert late[Symptom.TIMEOUT] == bad("not finished after 2.5 s", "timeout")
+        assert late[Symptom.KILLED] == hidden(Symptom.TIMEOUT, "not finished after 2.5 s")
+
+    def test_127_is_the_last_code_that_a_script_chooses(self):
+        about = case(level=Level.SCRIPT, expects=Symptom.KILLED)
+        assert judge(about, script(127), None)[Symptom.EXCEPTION].reason == "exit code 127"
+        assert judge(about, script(128), None)[Symptom.KILLED].reason == "exit code 128"
 
     @given(st.integers(0, 127), SYMPTOMS)
     def test_up_to_127_the_code_alone_decides(self, code, expects):

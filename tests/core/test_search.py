@@ -25,7 +25,7 @@ from tests.histories.simulate import (
     true_edges,
 )
 
-SLOW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 LETTERS = st.text("gnx", min_size=1, max_size=14)
 FEW = st.text("gnewx", min_size=1, max_size=9)
 
@@ -137,6 +137,40 @@ class TestOrder:
         assert next_probes([], Policy()) == []
 
 
+class TestWhichCandidates:
+    """All that is worth running, most wanted first."""
+
+    def test_gaps_are_split_in_turn_before_anything_is_confirmed(self) -> None:
+        assert chosen("g...n...g", wanted=9) == [
+            *((i, Why.SPLIT) for i in (2, 6, 1, 5, 3, 7)),
+            (8, Why.CONFIRM),
+        ]
+
+    def test_what_is_run_already_is_not_chosen_again(self) -> None:
+        assert chosen("g.....n", wanted=9, pending=[3]) == [(i, Why.SPLIT) for i in (2, 5, 1, 4)]
+
+    def test_each_release_once_and_at_most_so_many_as_are_wanted(self) -> None:
+        assert chosen("g.......n", wanted=1) == [(4, Why.SPLIT)]
+        assert chosen("g.......n", wanted=0) == []
+        assert len(chosen("g.......n", wanted=5)) == 5
+
+    def test_a_probe_counts_the_runs_of_its_release(self) -> None:
+        board = board_of("gn")
+        record(board, 1, script("gn")(1, 1))
+        told = next_probes(board, Policy(confirmations=4), wanted=2)
+        assert [(p.index, p.repeat, p.why) for p in told] == [(0, 1, Why.CONFIRM), (1, 2, Why.CONFIRM)]
+
+    def test_an_exception_sends_the_search_to_the_ends_of_what_it_hides(self) -> None:
+        assert chosen("g.e.n", Policy(max_gap=None), wanted=9)[:2] == [(1, Why.SPLIT), (3, Why.SPLIT)]
+        asked = Policy(max_gap=None, symptoms=(NAN,))
+        assert chosen("g..e....e..n", asked, wanted=9)[:4] == [(i, Why.SPLIT) for i in (2, 10, 1, 9)]
+
+    def test_fills_stop_at_the_longest_gap_that_may_stay(self) -> None:
+        assert chosen("g.........g", Policy(max_gap=3), wanted=9) == [(i, Why.FILL) for i in (5, 3, 8)]
+        assert chosen("g.........g", Policy(max_gap=9), wanted=9) == []
+        assert chosen("g.........g", Policy(max_gap=None), wanted=9) == []
+
+
 class TestBrokenEnds:
     """Broken ends are left in growing strides, and the border is found again by halving."""
 
@@ -148,6 +182,32 @@ class TestBrokenEnds:
     def test_back_to_the_border(self) -> None:
         assert chosen("xx.x...g........g") == [(5, Why.END)]
         assert chosen("g.........g...x.xx") == [(12, Why.END)]
+
+    def test_both_ends_at_once(self) -> None:
+        assert chosen("x.........x", wanted=2) == [(1, Why.END), (9, Why.END)]
+        assert chosen("xx.x...g.......x", Policy(max_gap=None), wanted=9) == [(5, Why.END), (11, Why.END)]
+
+    def test_a_broken_release_inside_is_no_broken_end(self) -> None:
+        """A run of the newest release that was interrupted while an older one turned out to be broken."""
+        assert chosen("g....x.....", Policy(max_gap=None)) == [(10, Why.END)]
+        assert chosen(".....x....g", Policy(max_gap=None)) == [(0, Why.END)]
+        assert chosen("g....x.....", Policy(max_gap=None), pending=[10]) == []
+
+    def test_a_pending_release_behind_a_broken_end_is_waited_for(self) -> None:
+        assert chosen("x..g......", Policy(max_gap=None), pending=[9, 1]) == []
+        assert chosen("x....g....", Policy(max_gap=None), pending=[9]) == [(3, Why.END)]
+
+    def test_an_untestable_range_is_looked_into_evenly_until_strides_end(self) -> None:
+        assert chosen("x...x", Policy(max_gap=None), wanted=9) == [(1, Why.END), (3, Why.END), (2, Why.END)]
+        assert chosen("xx.xx", Policy(max_gap=None), wanted=9) == [(2, Why.END)]
+        assert chosen("xx.xx", Policy(max_gap=None), wanted=9, pending=[2]) == []
+
+    def test_a_long_range_that_is_broken_everywhere_is_given_up(self) -> None:
+        """One look in every 32nd part: of 64 releases gaps of two may stay, of 63 gaps of one."""
+        letters = "x" * 17 + ".." + "x" * 45
+        assert chosen(letters, Policy(max_gap=None), wanted=9) == []
+        assert chosen(letters[:-1], Policy(max_gap=None), wanted=9) == [(18, Why.END)]
+        assert chosen(letters, Policy(max_gap=0), wanted=9) == [(18, Why.END), (17, Why.END)]
 
     def test_border_reached(self) -> None:
         assert chosen("xx.xg...g", Policy(max_gap=None)) == []
@@ -202,6 +262,25 @@ class TestBudget:
         played = play(12, script("g" * 6 + "n" * 6), Policy(max_trials=100))
         whys = [why for _, why in played.order]
         assert whys.index(Why.CONFIRM) > max(i for i, why in enumerate(whys) if why is Why.FILL)
+
+    def test_the_budget_counts_what_is_pending(self) -> None:
+        policy = Policy(max_trials=3)
+        assert len(chosen("g.......g", policy, wanted=9)) == 1
+        assert chosen("g.......g", policy, wanted=9, pending=[4]) == []
+
+    def test_rich_is_who_can_run_all_and_confirm_both_sides_of_every_edge(self) -> None:
+        """Two are run, three are open; one edge and one to come, two sides, two runs each: eight. 13 in all."""
+        letters = "g...n"
+        run = script("ggnnn")
+        board = board_of(letters)
+        for index in (2, 1):
+            record(board, index, run(index, 0))
+
+        # 4 are run, 1 is open and no gap is left that differs
+        def first(most: int) -> Why:
+            return next_probes(board, Policy(max_trials=most))[0].why
+
+        assert [first(most) for most in (12, 13)] == [Why.CONFIRM, Why.FILL]
 
     def test_max_gap_bounds_what_is_left(self) -> None:
         played = play(100, script("g" * 100), Policy(max_gap=9))

@@ -68,6 +68,26 @@ def test_parts_are_joined_and_empty_ones_left_out() -> None:
     assert signature("exception", exception="ValueError", message="at 5") == "exception | ValueError | at <n>"
     assert signature("nonfinite-metric", first_name="loss") == "nonfinite-metric | loss"
     assert signature("timeout") == "timeout"
+    whole = signature("exception", exception="ValueError", message="at 5", first_name="loss")
+    assert whole == "exception | ValueError | at <n> | loss"
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("object at 0x7F3a10 is dead", "object at <address> is dead"),
+        ("run 3f2504e0-4f89-11d3-9a0c-0305e82c3301 failed", "run <id> failed"),
+        ("commit 28d39c0cc766ab failed", "commit <id> failed"),
+        ("No such file: /tmp/b-1/deep/y.py", "No such file: <path>"),
+        (r"cannot open C:\Users\me\x.h5", "cannot open <path>"),
+        ("loss -1.5e-07 at step 12", "loss <n> at step <n>"),
+        ("shape (2, 3, 4) or 5 x 6", "shape (<n>) or <n>"),
+        ("\n\t two\t\twords \nand more", "two words"),
+        ("x" * 250, "x" * LONGEST),
+    ],
+)
+def test_what_is_left_of_a_message(message: str, text: str) -> None:
+    assert normalised(message) == text
 
 
 def test_nothing_to_say() -> None:

@@ -25,33 +25,59 @@ class TestParse:
         assert switches.parse(CASE, ["fault=none", "fault=none"]) == (("fault", "none"),)
 
     @pytest.mark.parametrize(
-        ("texts", "what", "hint"),
+        ("texts", "what", "where", "hint"),
         [
-            (["fault"], "'fault' sets nothing", "write it as NAME=VALUE, for example fault=none"),
-            (["fault=none", "fault=zero_norm"], "'fault' is set twice", "keep one"),
+            (["fault"], "'fault' sets nothing", "--set", "write it as NAME=VALUE, for example fault=none"),
+            (["fault=none", "fault=zero_norm"], "'fault' is set twice", "--set none and zero_norm", "keep one"),
             (
                 ["fualt=none"],
                 "the case identity has no switch 'fualt'",
+                "--set",
                 "did you mean 'fault'? its switches: fault, remedy",
             ),
-            (["x=none"], "the case identity has no switch 'x'", "its switches: fault, remedy"),
+            (["x=none"], "the case identity has no switch 'x'", "--set", "its switches: fault, remedy"),
             (
                 ["fault=zero_nrom"],
                 "the switch 'fault' of identity has no value 'zero_nrom'",
+                "--set",
                 "did you mean 'zero_norm'? its values: silent_log, zero_norm, none",
             ),
-            (["fault="], "the switch 'fault' of identity has no value ''", "its values: silent_log, zero_norm, none"),
+            (
+                ["fault="],
+                "the switch 'fault' of identity has no value ''",
+                "--set",
+                "its values: silent_log, zero_norm, none",
+            ),
+            (
+                ["fault=a=b"],
+                "the switch 'fault' of identity has no value 'a=b'",
+                "--set",
+                "its values: silent_log, zero_norm, none",
+            ),
         ],
     )
-    def test_a_mistake_is_told_with_what_would_be_right(self, texts, what, hint):
+    def test_a_mistake_is_told_with_what_would_be_right(self, texts, what, where, hint):
         with pytest.raises(UsageError) as raised:
             switches.parse(CASE, texts)
-        assert (raised.value.what, raised.value.hint) == (what, hint)
+        assert (raised.value.what, raised.value.where, raised.value.hint) == (what, where, hint)
+
+    def test_the_place_of_a_mistake_is_the_one_that_was_given(self):
+        for texts in (["fault"], ["x=none"], ["fault=x"]):
+            with pytest.raises(UsageError) as raised:
+                switches.parse(CASE, texts, where="the file")
+            assert raised.value.where == "the file"
+        with pytest.raises(UsageError) as raised:
+            switches.parse(CASE, ["fault=a", "fault=b"], where="the file")
+        assert raised.value.where == "the file a and b"
 
     def test_a_case_without_switches_says_so(self):
-        with pytest.raises(UsageError, match="the case identity has no switches") as raised:
+        with pytest.raises(UsageError) as raised:
             switches.parse(case(), ["fault=none"])
-        assert "[tool.harness.switches]" in (raised.value.hint or "")
+        assert raised.value.what == "the case identity has no switches"
+        assert raised.value.where == "--set fault=none"
+        assert raised.value.hint == (
+            "declare it in the case: [tool.harness.switches] with name = [default, other, ...]"
+        )
 
     @given(st.text())
     def test_any_text_is_read_or_refused_by_a_message(self, text):
@@ -61,6 +87,16 @@ class TestParse:
             assert error.hint
         else:
             assert switches.words(read) == ["--set", text]
+
+
+def test_settings_are_typed_as_they_were_read():
+    assert switches.words((("fault", "none"), ("remedy", "log_epsilon"))) == [
+        "--set",
+        "fault=none",
+        "--set",
+        "remedy=log_epsilon",
+    ]
+    assert switches.words(()) == []
 
 
 class TestMerge:

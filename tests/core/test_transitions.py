@@ -34,7 +34,55 @@ class TestTransitions:
     def test_not_run_is_a_reason(self) -> None:
         board = [Row(runs=({NAN: GOOD},)), Row(), Row(runs=({NAN: bad()},))]
         (one,) = transitions(timeline(3), board, (), 1)
-        assert [u.reason for u in one.untested] == ["not run"]
+        assert one == Transition(
+            symptom=NAN,
+            kind=Kind.REGRESSION,
+            last_before="0",
+            first_after="2",
+            untested=(Untested(version="1", reason="not run"),),
+            confidence=one.confidence,
+        )
+        assert 0.5 < one.confidence < 0.99
+        assert describe(one) == (
+            f"nonfinite-metric begins 0 -> 2 (1 between was not run) (not confirmed: {100 * one.confidence:.3g} % sure)"
+        )
+
+    def test_both_sides_have_to_be_repeated(self) -> None:
+        def confirmed(before: int, after: int) -> bool:
+            board = [Row(runs=({NAN: GOOD},) * before), Row(runs=({NAN: bad()},) * after)]
+            (one,) = transitions(timeline(2), board, (), 3, 0.5)
+            return one.confirmed
+
+        assert confirmed(3, 3)
+        assert not confirmed(2, 3)
+        assert not confirmed(3, 2)
+
+    def test_the_confidence_that_was_asked_for_is_enough(self) -> None:
+        board = [Row(runs=({NAN: GOOD},)), Row(runs=({NAN: bad()},))]
+        (one,) = transitions(timeline(2), board, (), 1)
+        (same,) = transitions(timeline(2), board, (), 1, one.confidence)
+        assert same.confirmed
+
+    def test_the_rate_is_that_of_the_range_beside_the_edge(self) -> None:
+        """Neither good releases nor another range count."""
+        half, fine, all_of = {NAN: bad()}, {NAN: GOOD}, {NAN: bad()}
+        letters = [(fine,) * 20, (half, fine) * 6, (half, fine) * 6, (fine,) * 30, (fine,) * 30, (all_of,) * 9]
+        found = transitions(timeline(6), [Row(runs=runs) for runs in letters], (), 2)
+        assert [(t.kind, t.last_before, t.first_after, t.rate) for t in found] == [
+            (Kind.REGRESSION, "0", "1", 0.5),
+            (Kind.RECOVERY, "2", "3", 0.5),
+            (Kind.REGRESSION, "4", "5", 1.0),
+        ]
+        assert describe(found[0]).endswith("begins 0 -> 1 (flaky: it shows in about 50 % of the runs)")
+
+    def test_the_transitions_of_several_symptoms_stand_by_symptom(self) -> None:
+        found, _ = answer("ggeennggg")
+        assert [(t.symptom, t.kind) for t in found] == [
+            (RAISES, Kind.REGRESSION),
+            (RAISES, Kind.RECOVERY),
+            (NAN, Kind.REGRESSION),
+            (NAN, Kind.RECOVERY),
+        ]
 
     def test_one_run_a_side_is_not_confirmed_and_says_so(self) -> None:
         board = [Row(runs=({NAN: GOOD},)), Row(runs=({NAN: bad()},))]
@@ -64,7 +112,10 @@ class TestTransitions:
             releases=tuple(Release(package="pkg", version=str(i), released=date) for i, date in enumerate(dates))
         )
         board = [Row(runs=({NAN: GOOD},)), Row(runs=({NAN: bad()},))]
-        assert "different release branches" in transitions(line, board, (), 1)[0].note
+        assert transitions(line, board, (), 1)[0].note == (
+            "1 (2026-01-01) was published before 0 (2026-05-01): different release branches, "
+            "so 1 need not contain the changes of 0"
+        )
 
 
 class TestSignatureChanges:
@@ -90,7 +141,14 @@ class TestSignatureChanges:
         one, other = {RAISES: bad("a")}, {RAISES: bad("b")}
         board = [Row(runs=(one, one)), Row(runs=(one, other)), Row(runs=(other,)), Row(runs=(one,))]
         (change,) = signature_changes(timeline(4), board, (RAISES,))
-        assert (change.last_before, change.first_after) == ("2", "3")
+        assert (change.last_before, change.first_after, change.before, change.after) == ("2", "3", "b", "a")
+
+    def test_the_most_frequent_signature_speaks_and_of_equals_the_first_by_name(self) -> None:
+        def runs(*names: str) -> Row:
+            return Row(runs=tuple({RAISES: bad(name)} for name in names))
+
+        (change,) = signature_changes(timeline(2), [runs("a", "b", "b"), runs("d", "c")], ())
+        assert (change.before, change.after) == ("b", "c")
 
     def test_releases_without_a_signature_are_passed_over(self) -> None:
         board = [Row(runs=({RAISES: bad(told)},)) for told in ("a", "", "b")]
@@ -101,6 +159,7 @@ class TestSignatureChanges:
 def test_a_hundred_nightlies_between_are_told_by_reason():
     short = tuple(Untested(version=f"3.7.0.dev{n}", reason="not run") for n in range(12))
     assert folded(short) == short
+    assert folded(list(short)) == short
     long = (*short, Untested(version="3.7.0.dev12", reason="hidden by exception"))
     assert [(u.version, u.reason) for u in folded(long)] == [
         ("12 from 3.7.0.dev0 to 3.7.0.dev11", "not run"),

@@ -13,6 +13,8 @@ VARIANTS = st.builds(
     replicas=st.integers(1, 8),
     strategy=st.sampled_from(["none", "mirrored", "multi-worker", "tpu"]),
     fix=st.none() | st.sampled_from(["metrics-on-read", "no-aggregation"]),
+    policy=st.none() | st.sampled_from(["float32", "mixed_float16"]),
+    watched=st.booleans(),
     options=st.lists(
         st.tuples(st.sampled_from(["fault", "remedy"]), st.sampled_from(["on", "off"])),
         max_size=2,
@@ -30,6 +32,7 @@ VARIANTS = st.builds(
         (Variant(replicas=2, strategy="multi-worker"), "multi-worker, 2 replicas"),
         (Variant(replicas=2, strategy="mirrored", fix="metrics-on-read"), "2 replicas, fix metrics-on-read"),
         (Variant(options=(("fault", "on"), ("remedy", "clip"))), "reference, fault=on, remedy=clip"),
+        (Variant(policy="float32", watched=True), "reference, float32, watched"),
     ],
 )
 def test_a_label_reads_like_the_command_that_was_meant(variant, label):
