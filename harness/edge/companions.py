@@ -64,6 +64,8 @@ class Companions:
         interpreter: The Python of every environment.
         lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
         data_lock: The data packages, pinned.
+        takes: Over how many releases the lock was found to hold; 0 in as-of mode.
+        seam: Where it stops to fit, and what to ask for instead; "" when both ends take it.
     """
 
     wanted: Wanted
@@ -71,6 +73,8 @@ class Companions:
     interpreter: Interpreter
     lock: tuple[str, ...] = ()
     data_lock: tuple[str, ...] = ()
+    takes: int = 0
+    seam: str = ""
 
     @property
     def shared(self) -> tuple[str, ...]:

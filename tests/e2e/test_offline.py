@@ -54,6 +54,16 @@ def test_the_reports_agree_and_keep_their_formats(tmp_path: Path, harness_run: H
     assert before == {name: (tmp_path / "run" / name).read_bytes() for name in before}
 
 
+def test_an_end_that_does_not_resolve_is_skip_and_the_search_moves_inward(tmp_path: Path, harness_run: Harness) -> None:
+    """1.8 needs a toynumpy that the case forbids."""
+    found = harness_run(*words_of(repro(tmp_path), "1.3", "1.8"))
+    assert found.code == 0
+    assert found.verdicts == {"1.3": "bad", "1.4": "good", "1.5": "skip", "1.8": "skip"}
+    assert found.transitions == [("recovery", "1.3", "1.4")]
+    assert "cannot be installed with these companions" in found.reasons["1.8"]
+    assert "the seam lies between 1.5 and 1.8" in found.err
+
+
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_second_identical_run_runs_nothing_and_fresh_runs_again(
     tmp_path: Path, harness_run: Harness, jobs: str
