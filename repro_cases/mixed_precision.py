@@ -129,13 +129,13 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 # against = { fault = "high_loss_scale" }
 #
 # [[tool.harness.claims]]
-# says = "The same model works in float32."
+# says = "In float32 the same model trains on two replicas what it trains on one."
 # origin = "https://github.com/keras-team/keras/issues/16552"
 # predicts = "good"
 # options = { policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "One replica is not affected: the step is skipped."
+# says = "On one replica the overflow leaves no NaN."
 # predicts = "good"
 # replicas = 1
 #
@@ -153,18 +153,20 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 # options = { fault = "nan_in_data", policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "bfloat16 needs no loss scaling."
+# says = "In mixed_bfloat16, without loss scaling, two replicas train what one trains, outlier and all."
 # predicts = "good"
 # options = { policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]
-# says = "bfloat16 has the range of float32, so a wrong unit does no harm."
+# says = "bfloat16 has the range of float32, so a wrong unit gives no NaN."
 # predicts = "good"
+# replicas = 1
 # options = { fault = "huge_range", policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]
-# says = "Gradient clipping cures NaN."
+# says = "Clipping the norm cures a gradient that loss scaling made overflow."
 # predicts = "good"
+# replicas = 1
 # options = { fault = "high_loss_scale", remedy = "clipnorm" }
 # ///
 

@@ -119,10 +119,18 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # options = { fault = "silent_root" }
 #
 # [[tool.harness.claims]]
-# says = "An epsilon inside the logarithm is what is missing."
+# says = "With an epsilon inside the logarithm a silent target gives no NaN."
 # origin = "https://github.com/csteinmetz1/auraloss/issues/63"
 # predicts = "good"
-# options = { remedy = "log_epsilon" }
+# replicas = 1
+# options = { fault = "silent_log", remedy = "log_epsilon" }
+#
+# [[tool.harness.claims]]
+# says = "With an epsilon inside the logarithm a clip of silence gives no NaN."
+# origin = "https://github.com/csteinmetz1/auraloss/issues/63"
+# predicts = "good"
+# replicas = 1
+# options = { fault = "silent_waveform", remedy = "log_epsilon" }
 #
 # [[tool.harness.claims]]
 # says = "An empty batch on one of the replicas makes the loss NaN."
