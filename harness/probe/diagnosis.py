@@ -116,7 +116,7 @@ def _watcher(library: Any, found: dict[str, Any]) -> Any:
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             """Note the first step after which anything is not finite."""
-            self.step += int(getattr(self.model, "steps_per_execution", None) or 1)
+            self.step += variables.steps_per_call(self.model)
             loss = float((logs or {}).get("loss", 0.0))
             found.setdefault("first_loss", loss)
             if "step" not in found:
