@@ -124,7 +124,7 @@ def calibration(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write docs/commands.md and docs/report.schema.json anew from the code."""
+    """Write the parts of the documentation that are taken from code and reports anew."""
     install(session)
     session.run("python", "docs/build.py")
 

@@ -80,6 +80,7 @@ def workshop(*, refresh: bool = False) -> Iterator[Workshop]:
     """Build the real objects; whatever happens, no process of ours outlives the block."""
     processes = Processes()
     home = Home.default()
+    home.sweep()
     uv = uv_program()
     interpreters = Interpreters(processes, home, uv)
     made = Workshop(

@@ -66,7 +66,12 @@ from harness.wiring import Workshop, setting, workshop
 @click.option("--strategy", type=click.Choice(STRATEGIES), default=None, help="Strategy (default: the case's).")
 @click.option("--jobs", type=click.IntRange(1, 64), default=options.default_jobs, help="Releases tried at once.")
 @click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Least number of runs per release.")
-@click.option("--max-trials", type=click.IntRange(2), default=None, help="Budget of runs over all releases.")
+@click.option(
+    "--max-trials",
+    type=click.IntRange(2),
+    default=None,
+    help="Budget of runs over all releases; as many releases again may turn out untestable.",
+)
 @click.option(
     "--confidence",
     type=click.FloatRange(0.5, 0.99999),
@@ -163,6 +168,7 @@ def prepare(shop: Workshop, case: Case, given: dict[str, Any]) -> tuple[RunHeade
     timeline = _timeline(shop, case, given)
     index_seconds = time.monotonic() - started
     companions = shop.companions([case], timeline, pins, Mode(given["mode"]), given["python"])
+    options.echo_seam(companions)
     if case.import_name == FRAMEWORK:
         named = [pin for pin in setting(companions).companions if pin.startswith("keras==")]
         click.echo(f"harness: {case.package} with {', '.join(named) or 'no Keras'}", err=True)

@@ -48,6 +48,7 @@ def answer(
     companions = shop.companions(
         [case], timeline, options.check_pins(given["pins"]), Mode(given["mode"]), given["python"]
     )
+    options.echo_seam(companions)
     header = _header(case, timeline, companions, fixes, targets, given, spent)
     folder, journal = open_run(header, given, "verify")
     asked = Verification(

@@ -53,6 +53,7 @@ def answer(shop: Workshop, case: Case, targets: tuple[Symptom, ...], given: dict
         Mode(given["mode"]),
         given["python"],
     )
+    options.echo_seam(companions)
     header = _header(case, cure, earlier, companions, targets, given)
     folder, journal = open_run(header, given, "verify")
     before = _last_broken(shop, header, earlier, companions, journal, given)

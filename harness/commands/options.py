@@ -17,7 +17,7 @@ from harness.core.distributions import import_name
 from harness.core.errors import UsageError
 from harness.core.releases import Order, Timeline, stable_timeline
 from harness.core.timelines import is_nightly, nightly_timeline
-from harness.edge.companions import Mode
+from harness.edge.companions import Companions, Mode
 from harness.edge.index import IndexPage
 
 ANY_DAY = "0001-01-01"
@@ -111,6 +111,12 @@ def timeline_of(page: IndexPage, case: Case | None, first: str | None, last: str
     if nightly:
         return nightly_timeline(page.releases, first=start or ANY_DAY, last=last)
     return stable_timeline(page.releases, first=start, last=last, order=Order(order))
+
+
+def echo_seam(companions: Companions) -> None:
+    """Say where the companions stop to fit the timeline."""
+    if companions.seam:
+        click.echo(f"harness: warning: {companions.seam}", err=True)
 
 
 def echo_stale(page: IndexPage) -> None:

@@ -131,13 +131,12 @@ def _companions(shop: Workshop, survey: Survey, given: dict[str, Any]) -> Compan
     """Companions that fit every release; where none do, those of the releases asked for come first."""
     pins, mode = options.check_pins(given["pins"]), Mode(given["mode"])
     every = tuple(sort((*survey.releases, *survey.claimed), Order.VERSION))
-    try:
-        return shop.companions([survey.case], Timeline(releases=every), pins, mode, given["python"])
-    except UsageError as error:
-        if not survey.claimed:
-            raise
-        click.echo(f"harness: warning: no companions fit the releases of all claims: {error.what}", err=True)
-        return shop.companions([survey.case], Timeline(releases=survey.releases), pins, mode, given["python"])
+    plan = shop.companions([survey.case], Timeline(releases=every), pins, mode, given["python"])
+    if plan.seam and survey.claimed:
+        click.echo("harness: warning: no companions fit the releases of all claims", err=True)
+        plan = shop.companions([survey.case], Timeline(releases=survey.releases), pins, mode, given["python"])
+    options.echo_seam(plan)
+    return plan
 
 
 def _header(survey: Survey, companions: Companions, given: dict[str, Any], index_seconds: float) -> RunHeader:

@@ -22,18 +22,22 @@ stops on lucky runs too often: at 1, 1.05 % of the edges stated at 0.99 in noisy
 0.4 %."""
 
 
-def to_confirm(board: Board, policy: Policy, pending: Collection[int], beliefs: Sequence[Belief]) -> list[int]:
+def to_confirm(
+    board: Board, policy: Policy, pending: Collection[int], untried: Collection[int], beliefs: Sequence[Belief]
+) -> list[int]:
     """Places worth another run, most wanted first; never a pending or a blocked release.
 
     Args:
         board: One row per release of the timeline.
         policy: Confidence, repeats and confirmations.
         pending: Places that are being run.
+        untried: Places that may still be run for the first time.
         beliefs: One per symptom.
     """
     doubtful: dict[int, float] = {}
+    moving = {*pending, *untried}
     for belief in beliefs:
-        closed = [edge for edge in belief.edges if not _unsettled(board, pending, edge)]
+        closed = [edge for edge in belief.edges if moving.isdisjoint(range(edge.before + 1, edge.after))]
         short = [
             (index, 1.0)
             for edge in closed
@@ -45,10 +49,6 @@ def to_confirm(board: Board, policy: Policy, pending: Collection[int], beliefs: 
     most = max(MOST_RUNS, policy.repeats, policy.confirmations)
     order = sorted(doubtful, key=lambda i: (len(board[i].runs), not _failed(board, i), -doubtful[i], i))
     return [i for i in order if board[i].blocked is None and i not in pending and len(board[i].runs) < most]
-
-
-def _unsettled(board: Board, pending: Collection[int], edge: Edge) -> bool:
-    return any(i in pending or not board[i].tried for i in range(edge.before + 1, edge.after))
 
 
 def _failed(board: Board, index: int) -> bool:

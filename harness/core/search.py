@@ -60,22 +60,35 @@ def next_probes(board: Board, policy: Policy, *, wanted: int = 1, pending: Colle
     """
     spent = sum(len(row.runs) for row in board) + len(pending)
     room = wanted if policy.max_trials is None else min(wanted, policy.max_trials - spent)
+    untried = _untried_left(board, policy, pending)
     chosen: dict[int, Probe] = {}
     if room <= 0:
         return []
-    for index, why in _Search(board, policy, frozenset(pending)).candidates():
+    for index, why in _Search(board, policy, frozenset(pending), untried).candidates():
+        if not board[index].tried and index not in chosen:
+            if untried <= 0:
+                continue
+            untried -= 1
         chosen.setdefault(index, Probe(index=index, repeat=len(board[index].runs), why=why))
         if len(chosen) >= room:
             break
     return list(chosen.values())
 
 
+def _untried_left(board: Board, policy: Policy, pending: Collection[int]) -> int:
+    """How many releases may still be tried for the first time: each may turn out untestable, and that costs a build."""
+    if policy.max_trials is None:
+        return len(board)
+    blocked = sum(row.blocked is not None for row in board)
+    return policy.max_trials - blocked - sum(not board[index].tried for index in pending)
+
+
 class _Search:
     """One look at the board: what is open, what is believed, and the candidates in order of preference."""
 
-    def __init__(self, board: Board, policy: Policy, pending: frozenset[int]) -> None:
+    def __init__(self, board: Board, policy: Policy, pending: frozenset[int], untried: int) -> None:
         self.board, self.policy, self.pending = board, policy, pending
-        self.open = [i for i, row in enumerate(board) if not row.tried and i not in pending]
+        self.open = [i for i, row in enumerate(board) if not row.tried and i not in pending] if untried > 0 else []
         self.symptoms = seen_symptoms(board, policy.symptoms)
 
     @cached_property
@@ -88,8 +101,9 @@ class _Search:
         for index, row in enumerate(self.board):
             if 0 < len(row.runs) < self.policy.repeats and self._may_run(index):
                 yield index, Why.CONFIRM
-        yield from self._ends()
-        yield from self._splits()
+        if self.open:
+            yield from self._ends()
+            yield from self._splits()
         if self._runs_everything():
             yield from self._fills()
             yield from self._confirms()
@@ -143,8 +157,6 @@ class _Search:
 
     def _splits(self) -> Iterator[tuple[int, Why]]:
         """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
-        if not self.open:
-            return
         gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
         rounds = [middles([i for i in self.open if before < i < after]) for before, after in gaps]
         while rounds:
@@ -196,5 +208,5 @@ class _Search:
 
     def _confirms(self) -> Iterator[tuple[int, Why]]:
         """Sides of edges that are short of runs, and whatever is in doubt."""
-        order = to_confirm(self.board, self.policy, self.pending, self.beliefs)
+        order = to_confirm(self.board, self.policy, self.pending, self.open, self.beliefs)
         yield from ((index, Why.CONFIRM) for index in order)

@@ -145,5 +145,6 @@ class Clone:
             env=for_installer(),
             cwd=folder,
             deadline_seconds=_GIT_SECONDS,
+            whole=True,
         )
         return ended.exit_code == 0

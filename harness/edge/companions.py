@@ -64,6 +64,8 @@ class Companions:
         interpreter: The Python of every environment.
         lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
         data_lock: The data packages, pinned.
+        takes: Over how many releases the lock was found to hold; 0 in as-of mode.
+        seam: Where it stops to fit, and what to ask for instead; "" when both ends take it.
     """
 
     wanted: Wanted
@@ -71,6 +73,8 @@ class Companions:
     interpreter: Interpreter
     lock: tuple[str, ...] = ()
     data_lock: tuple[str, ...] = ()
+    takes: int = 0
+    seam: str = ""
 
     @property
     def shared(self) -> tuple[str, ...]:
@@ -119,6 +123,20 @@ def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_pa
         requirements=tuple(dict.fromkeys(text for texts in chosen.values() for text in texts)),
         data_packages=tuple(dict.fromkeys(data_packages)),
     )
+
+
+def doubled(distributions: Iterable[str]) -> bool:
+    """Whether the framework is among them under two names, which install the same files."""
+    return sum(import_name(name) == FRAMEWORK for name in distributions) > 1
+
+
+def by_own_name(requirements: Iterable[str]) -> tuple[str, ...]:
+    """The requirements with the framework under its own name: tf-keras and others ask for it by that name alone."""
+    parsed = [Requirement(text) for text in requirements]
+    for requirement in parsed:
+        if import_name(requirement.name) == FRAMEWORK:
+            requirement.name = FRAMEWORK
+    return tuple(str(requirement) for requirement in parsed)
 
 
 def _localized(requirement: Requirement) -> str:

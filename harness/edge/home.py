@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from harness.core.errors import SurroundingsError, UsageError
+from harness.edge.scratch import scratch_folder, sweep
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,13 @@ class Home:
         parent = self.folder("scratch")
         with (
             disk_errors(parent, "free some space"),
-            tempfile.TemporaryDirectory(dir=parent, ignore_cleanup_errors=True) as made,
+            scratch_folder(parent, self.folder("locks") / "scratch.lock") as made,
         ):
-            yield Path(made)
+            yield made
+
+    def sweep(self) -> None:
+        """Remove the temporary folders that killed harnesses left behind."""
+        sweep(self.folder("scratch"), self.folder("locks") / "scratch.lock")
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from harness.core.distributions import import_name
 from harness.core.errors import SurroundingsError, UsageError
 from harness.core.releases import Channel, Release, Timeline
 from harness.edge import codec
-from harness.edge.companions import Companions, Mode, Wanted, framework_package
+from harness.edge.companions import Companions, Mode, Wanted, by_own_name, doubled, framework_package
+from harness.edge.holding import Held, Lock, Resolve, over_all, over_most
 from harness.edge.home import Home
 from harness.edge.index import FRESH_SECONDS
 from harness.edge.index_address import index_address
@@ -49,6 +51,24 @@ def _overriding(release: Release) -> tuple[str, ...]:
     return (release.requirement,) if release.channel is Channel.COMMIT else ()
 
 
+def _seam(versions: Sequence[str], held: Held) -> str:
+    """Say where a set of companions stops to fit, and what to ask for to see the other side; "" when it fits all."""
+    seams = []
+    if held.first > 0:
+        before, after = versions[held.first - 1], versions[held.first]
+        seams.append(f"the seam lies between {before} and {after} (--to {before} asks for the other side)")
+    if held.last < len(versions) - 1:
+        before, after = versions[held.last], versions[held.last + 1]
+        seams.append(f"the seam lies between {before} and {after} (--from {after} asks for the other side)")
+    if not seams:
+        return ""
+    span = f"{versions[held.first]} to {versions[held.last]}"
+    return (
+        f"one set of companions takes no more than {span}: {'; '.join(seams)}. What does not fit is skip; "
+        "--companions as-of lets companions follow the releases"
+    )
+
+
 class Planner:
     """Chooses interpreter and companions for a timeline."""
 
@@ -70,24 +90,39 @@ class Planner:
     def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
         """Find the newest companions that resolve with the whole timeline, on the first interpreter that takes them.
 
+        Where no set takes both ends, the one that takes most is held, and the plan says where it stops to fit.
+
         Raises:
-            UsageError: nothing fits; names the pair that clashes and, where one exists, the seam.
+            UsageError: no release of the timeline resolves; names the pair that clashes.
         """
         tried: list[tuple[Interpreter, Unsatisfiable]] = []
-        for interpreter in self._suitable(timeline, python):
+        for interpreter in self._interpreters_for(timeline, python):
             try:
-                return self._plan_on(interpreter, timeline, wanted, mode)
+                return self._plan_on(interpreter, timeline, wanted, mode, over_all)
             except Unsatisfiable as failure:
                 tried.append((interpreter, failure))
-        if python is None:
-            for minor in FETCHABLE:
-                known = {interpreter.minor for interpreter, _ in tried}
-                if minor not in known and (fetched := self._interpreters.fetch(minor)):
-                    try:
-                        return self._plan_on(fetched, timeline, wanted, mode)
-                    except Unsatisfiable as failure:
-                        tried.append((fetched, failure))
+        partial = []
+        for interpreter, _ in tried if mode is Mode.FIXED else ():
+            with suppress(Unsatisfiable):
+                self._companions_alone(wanted, interpreter)
+                partial.append(self._plan_on(interpreter, timeline, wanted, mode, over_most))
+        if partial:
+            return max(partial, key=lambda plan: plan.takes)
         raise self._nothing_fits(timeline, wanted, tried)
+
+    def _companions_alone(self, wanted: Wanted, interpreter: Interpreter) -> None:
+        """Raise `Unsatisfiable` where the companions cannot be had at all: then no release needs to be asked about."""
+        if wanted.requirements:
+            self._resolver.lock(wanted.requirements, python=interpreter.path, overrides=wanted.overrides)
+
+    def _interpreters_for(self, timeline: Timeline, python: str | None) -> Iterator[Interpreter]:
+        """Those of this machine, then those that can be fetched."""
+        suitable = self._suitable(timeline, python)
+        yield from suitable
+        known = {interpreter.minor for interpreter in suitable}
+        for minor in FETCHABLE if python is None else ():
+            if minor not in known and (fetched := self._interpreters.fetch(minor)):
+                yield fetched
 
     def lock_for(
         self, companions: Companions, release: Release, tell: Callable[[str], None] = lambda _: None
@@ -109,13 +144,7 @@ class Planner:
         """Resolve; when uv does not find what the index lists, its cached page is old, or the index lies."""
         for refresh in ((), (release.package,)):
             try:
-                return self._resolver.lock(
-                    [release.requirement, *wanted.requirements],
-                    python=interpreter.path,
-                    overrides=(*wanted.overrides, *_overriding(release)),
-                    refresh=refresh,
-                    **settings,
-                )
+                return self._ask(release, wanted, interpreter, refresh=refresh, **settings)
             except Unsatisfiable as failure:
                 if not _denies(failure.what, release, limited=settings.get("exclude_newer") is not None):
                     raise
@@ -126,6 +155,20 @@ class Planner:
             hint="check the index address and its credentials, then run the same command again",
         )
 
+    def _ask(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
+        """Resolve; where the release itself asks for the framework under another name, that name is taken."""
+        lock: tuple[str, ...] = ()
+        for requirements in (wanted.requirements, by_own_name(wanted.requirements)):
+            lock = self._resolver.lock(
+                [release.requirement, *requirements],
+                python=interpreter.path,
+                overrides=(*wanted.overrides, *_overriding(release)),
+                **settings,
+            )
+            if not doubled(name_of(line) for line in lock):
+                break
+        return lock
+
     def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
         """Interpreters that the most releases accept, in the order of preference."""
         found = [self._interpreters.named(python)] if python else self._interpreters.candidates()
@@ -133,36 +176,38 @@ class Planner:
         most = max(accepted.values(), default=0)
         return [i for i in found if accepted[i.path] == most] if most else []
 
-    def _plan_on(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted, mode: Mode) -> Companions:
+    def _plan_on(
+        self,
+        interpreter: Interpreter,
+        timeline: Timeline,
+        wanted: Wanted,
+        mode: Mode,
+        hold: Callable[[int, Resolve], Held],
+    ) -> Companions:
         data_lock = (
             self._resolver.lock(wanted.data_packages, python=interpreter.path, without_dependencies=True)
             if wanted.data_packages
             else ()
         )
-        lock = self._fixed_lock(interpreter, timeline, wanted) if mode is Mode.FIXED else ()
-        return Companions(wanted=wanted, mode=mode, interpreter=interpreter, lock=lock, data_lock=data_lock)
-
-    def _fixed_lock(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted) -> tuple[str, ...]:
-        """Resolve the oldest release first, then hold its companions for the newest, or the other way round."""
+        if mode is Mode.AS_OF:
+            return Companions(wanted=wanted, mode=mode, interpreter=interpreter, data_lock=data_lock)
         usable = [r for r in timeline.releases if r.accepts_python(interpreter.version)]
-        oldest, newest = usable[0], usable[-1]
-        try:
-            return self._pair(interpreter, wanted, oldest, newest)
-        except Unsatisfiable:
-            return self._pair(interpreter, wanted, newest, oldest)
-
-    def _pair(self, interpreter: Interpreter, wanted: Wanted, first: Release, second: Release) -> tuple[str, ...]:
-        lead = self._lock(interpreter, wanted, first, ())
-        follow = self._lock(interpreter, wanted, second, [pin_of(line) for line in lead])
-        both = {name_of(line): line for line in (*follow, *lead)}
         siblings = {canonicalize_name(wanted.package), canonicalize_name(import_name(wanted.package))}
-        return tuple(line for name, line in sorted(both.items()) if name not in siblings)
 
-    def _lock(
-        self, interpreter: Interpreter, wanted: Wanted, release: Release, constraints: Sequence[str]
-    ) -> tuple[str, ...]:
-        kept = [c for c in constraints if name_of(c) != canonicalize_name(wanted.package)]
-        return self._resolve(release, wanted, interpreter, constraints=kept)
+        def resolve(place: int, pins: Lock) -> Lock:
+            kept = [pin for pin in pins if name_of(pin) != canonicalize_name(wanted.package)]
+            return self._resolve(usable[place], wanted, interpreter, constraints=kept)
+
+        held = hold(len(usable), resolve)
+        return Companions(
+            wanted=wanted,
+            mode=mode,
+            interpreter=interpreter,
+            lock=tuple(line for line in held.lock if name_of(line) not in siblings),
+            data_lock=data_lock,
+            takes=held.last - held.first + 1,
+            seam=_seam([release.version for release in usable], held),
+        )
 
     def _nothing_fits(
         self, timeline: Timeline, wanted: Wanted, tried: Sequence[tuple[Interpreter, Unsatisfiable]]
@@ -178,12 +223,8 @@ class Planner:
                 hint="install a fitting Python (for example `uv python install 3.11`) and name it with --python",
             )
         pythons = ", ".join(interpreter.minor for interpreter, _ in tried)
-        seam = self._seam(tried[0][0], timeline, wanted)
         hint = (
-            f"the seam lies between {seam[0]} and {seam[1]}: ask for one side of it "
-            f"(--to {seam[0]} or --from {seam[1]}), or let companions follow the releases with --companions as-of"
-            if seam
-            else f"change --with, or install a Python for which wheels exist (tried {pythons}; most TensorFlow "
+            f"change --with, or install a Python for which wheels exist (tried {pythons}; most TensorFlow "
             "releases have wheels for 3.11: `uv python install 3.11`)"
         )
         return UsageError(
@@ -191,20 +232,3 @@ class Planner:
             where=tried[0][1].what[:1200],
             hint=hint,
         )
-
-    def _seam(self, interpreter: Interpreter, timeline: Timeline, wanted: Wanted) -> tuple[str, str] | None:
-        """Between which two releases the companions of the newest stop to fit; None when it has none itself."""
-        releases = timeline.releases
-        try:
-            pins = [pin_of(line) for line in self._lock(interpreter, wanted, releases[-1], ())]
-        except Unsatisfiable:
-            return None
-        low, high = 0, len(releases) - 1
-        while high - low > 1:
-            middle = (low + high) // 2
-            try:
-                self._lock(interpreter, wanted, releases[middle], pins)
-                high = middle
-            except Unsatisfiable:
-                low = middle
-        return (releases[low].version, releases[high].version) if high > low else None

@@ -20,6 +20,7 @@ from pathlib import Path
 import psutil
 
 from harness.core.errors import Interrupted, SurroundingsError
+from harness.edge.bounded_log import BoundedLog
 from harness.edge.masking import masked
 
 MARK = "HARNESS_PROCESS"
@@ -49,7 +50,7 @@ class Ended:
 class Processes:
     """Starts processes and can end all of them at once.
 
-    Output goes to a file, never through a pipe of ours, so a process that prints megabytes cannot block.
+    Output goes to a file that keeps its beginning and its end, so a process that prints without end fills no disk.
     """
 
     def __init__(self) -> None:
@@ -67,8 +68,18 @@ class Processes:
         cwd: Path,
         deadline_seconds: float,
         stdin: bytes | None = None,
+        whole: bool = False,
     ) -> Ended:
         """Run one command to its end or its deadline and return how it ended.
+
+        Args:
+            command: Program and arguments.
+            log: What it prints is appended here.
+            env: Its environment.
+            cwd: Its working directory.
+            deadline_seconds: When its group is ended.
+            stdin: What it is given to read.
+            whole: Keep all that it prints, because that is what it is asked for; else the middle may be left out.
 
         Raises:
             SurroundingsError: the program cannot be started.
@@ -76,15 +87,16 @@ class Processes:
         """
         started = time.monotonic()
         mark = f"{self._mark}-{uuid.uuid4().hex}"
-        with log.open("ab") as output:
-            process = self._start(command, output.fileno(), {**env, MARK: mark}, cwd, feed=stdin is not None)
-        try:
-            timed_out = self._wait(process, deadline_seconds, stdin)
-        finally:
-            self._end(process)
-            _end_marked(mark)
-            with self._guard:
-                self._live.discard(process)
+        with BoundedLog(log, whole=whole) as output:
+            process = self._start(command, output.writer, {**env, MARK: mark}, cwd, feed=stdin is not None)
+            output.handed_over()
+            try:
+                timed_out = self._wait(process, deadline_seconds, stdin)
+            finally:
+                self._end(process)
+                _end_marked(mark)
+                with self._guard:
+                    self._live.discard(process)
         self.check_open()
         return Ended(exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log)
 

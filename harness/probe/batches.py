@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import model
+from . import model, variables
 
 
 class CannotReplayError(Exception):
@@ -23,7 +23,7 @@ def batch_of(built: model.Built, step: int) -> tuple[Any, ...]:
     """
     arguments = built.load_data() if hasattr(built.arguments.get("x"), "__next__") else built.arguments
     x: Any = arguments.get("x")
-    if int(getattr(built.net, "steps_per_execution", None) or 1) > 1:
+    if variables.steps_per_call(built.net) > 1:
         raise CannotReplayError("several steps are executed in one call: set steps_per_execution=1 to see which is bad")
     if _is_arrays(x):
         return _batch_of_arrays(built.library, arguments, step)

@@ -15,6 +15,7 @@ from .processes import descendants, end_group, held
 from .stages import reached
 
 OUTPUT_LIMIT = 16_384  # bytes of a trial's output that are kept: enough for a traceback and its warnings
+PIPE_BYTES = 1_048_576  # the most that a pipe holds
 MEMORY_LOOKS_SECONDS = 0.2  # reading how much memory a tree of processes holds costs milliseconds
 
 
@@ -74,12 +75,13 @@ def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> t
 
 
 def _drain(reader: int) -> bytes:
-    """Read what is left in the pipe; a grandchild may still hold its other end, so never block."""
+    """Read what is left in the pipe; a grandchild may hold its other end, and print without end: never block."""
     os.set_blocking(reader, False)
-    collected = b""
+    collected, left = b"", PIPE_BYTES
     with contextlib.suppress(BlockingIOError):
-        while chunk := os.read(reader, 65_536):
+        while left > 0 and (chunk := os.read(reader, 65_536)):
             collected = (collected + chunk)[-OUTPUT_LIMIT:]
+            left -= len(chunk)
     return collected
 
 

@@ -68,7 +68,8 @@ def rows(*tallies: tuple[int, int] | None) -> list[Row]:
 
 
 def again(board: list[Row], policy: Policy | None = None, pending: tuple[int, ...] = ()) -> list[int]:
-    return to_confirm(board, policy or Policy(), pending, [believe(board, NAN)])
+    untried = [index for index, row in enumerate(board) if not row.tried]
+    return to_confirm(board, policy or Policy(), pending, untried, [believe(board, NAN)])
 
 
 SURE = [(0, 6)] * 4
@@ -130,4 +131,4 @@ class TestWhatIsWorthAnotherRun:
             Row(runs=({NAN: bad(), RAISES: bad()},) * 6),
         ]
         beliefs = [believe(board, symptom) for symptom in (NAN, RAISES)]
-        assert to_confirm(board, Policy(confirmations=7, confidence=0.5), (), beliefs) == [1, 2, 0]
+        assert to_confirm(board, Policy(confirmations=7, confidence=0.5), (), (), beliefs) == [1, 2, 0]

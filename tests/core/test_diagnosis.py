@@ -378,7 +378,8 @@ class TestDisturbance:
         ("watched", "plain", "expected"),
         [
             (observation({"loss": 1.0}), observation({"loss": 1.0}), ""),
-            (observation({"loss": math.nan}), observation({"loss": math.nan}), ""),
+            (observation({"loss": math.nan}), observation({"loss": float("nan")}), ""),
+            (observation({"loss": float("1.5")}), observation({"loss": float("1.5")}), ""),
             (observation({"loss": 1.0}), observation({"loss": 2.0}), "loss: 2.0 unwatched, 1.0 watched"),
             (observation({"loss": math.nan}), observation({"loss": 2.0}), "loss: 2.0 unwatched, nan watched"),
             (

@@ -235,6 +235,19 @@ class TestBudget:
             for probe in probes:
                 record(board, probe.index, run(probe.index, probe.repeat))
         assert sum(len(row.runs) for row in board) <= most
+        assert sum(row.blocked is not None for row in board) <= most
+
+    def test_broken_releases_have_a_budget_of_their_own(self) -> None:
+        """Three hundred nights that nothing installs are not built one by one, and take no run from the edge."""
+        played = play(302, script("g" + "x" * 300 + "n"), Policy(max_trials=20, max_gap=None))
+        assert sum(row.blocked is not None for row in played.board) == 20
+        assert played.runs < 20
+        (edge,) = edges(played.board, [NAN])
+        assert (edge.before, edge.after) == (0, 301)
+        assert edge.confidence >= 0.99
+
+    def test_without_a_budget_every_release_between_is_tried(self) -> None:
+        assert all(row.tried for row in play(60, script("g" + "x" * 58 + "n"), Policy(max_gap=None)).board)
 
     def test_confirms_before_filling_when_short(self) -> None:
         letters = "g" * 40 + "n" * 40

@@ -54,6 +54,16 @@ def test_the_reports_agree_and_keep_their_formats(tmp_path: Path, harness_run: H
     assert before == {name: (tmp_path / "run" / name).read_bytes() for name in before}
 
 
+def test_an_end_that_does_not_resolve_is_skip_and_the_search_moves_inward(tmp_path: Path, harness_run: Harness) -> None:
+    """1.8 needs a toynumpy that the case forbids."""
+    found = harness_run(*words_of(repro(tmp_path), "1.3", "1.8"))
+    assert found.code == 0
+    assert found.verdicts == {"1.3": "bad", "1.4": "good", "1.5": "skip", "1.8": "skip"}
+    assert found.transitions == [("recovery", "1.3", "1.4")]
+    assert "cannot be installed with these companions" in found.reasons["1.8"]
+    assert "the seam lies between 1.5 and 1.8" in found.err
+
+
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_second_identical_run_runs_nothing_and_fresh_runs_again(
     tmp_path: Path, harness_run: Harness, jobs: str
@@ -288,3 +298,16 @@ def test_run_shows_one_trial(tmp_path: Path, harness_run: Harness) -> None:
     shown = harness_run("run", case.path, "--release", "2.0")
     assert shown.code == 0
     assert "exit code 1" in shown.out
+
+
+def test_a_line_per_case_and_those_about_another_package_say_so(tmp_path: Path, harness_run: Harness) -> None:
+    own, other = repro(tmp_path), repro(tmp_path, name="other")
+    other.path.write_text(other.path.read_text().replace('package = "toykeras"', 'package = "othertoy"'))
+    found = harness_run("repro", "1.3", own.path, other.path, "--package", "toykeras")
+    assert found.code == 0
+    told = [line.split()[:2] for line in found.out.splitlines()[1:]]
+    assert told == [["toy", "bad"], ["other", "skip"]]
+    assert "is about othertoy" in found.out
+    refused = harness_run("repro", "1.3", other.path, "--package", "toykeras")
+    assert refused.code == 2
+    assert "no case is about toykeras" in refused.err

@@ -52,15 +52,32 @@ def test_the_newest_set_that_takes_both_ends(planner: Planner, home: Home, index
     assert pins(planner.plan(timeline(home, "3.9", "4.0"), asked(), Mode.FIXED)) == ["toynumpy==1.0"]
 
 
-def test_a_timeline_that_no_set_takes_names_the_pair_and_the_seam(
+def test_a_timeline_that_no_set_takes_is_held_on_its_longer_side_and_names_the_seam(
     planner: Planner, home: Home, index: LocalIndex
 ) -> None:
     index.publish(Toy(version=version, requires=("toynumpy<2",)) for version in ("4.0", "4.5"))
     index.publish([Toy(version="5.0", requires=("toynumpy>=2",))])
-    with pytest.raises(UsageError) as failure:
-        planner.plan(timeline(home, "4.0", "4.5", "5.0"), asked("toynumpy"), Mode.FIXED)
+    plan = planner.plan(timeline(home, "4.0", "4.5", "5.0"), asked("toynumpy"), Mode.FIXED)
+    assert pins(plan) == ["toynumpy==1.0"]
+    assert "takes no more than 4.0 to 4.5: the seam lies between 4.5 and 5.0 (--from 5.0 asks" in plan.seam
+    with pytest.raises(Unsatisfiable, match="toynumpy"):
+        planner.lock_for(plan, timeline(home, "5.0").releases[0])
+
+
+def test_an_end_that_does_not_resolve_is_left_behind(planner: Planner, home: Home, index: LocalIndex) -> None:
+    index.publish(Toy(version=version, requires=("gone",)) for version in ("0.8", "0.9"))
+    plan = planner.plan(timeline(home, "0.8", "0.9", "1.0", "2.3"), asked("toynumpy"), Mode.FIXED)
+    assert (pins(plan), plan.takes) == (["toynumpy==2.0"], 2)
+    assert "the seam lies between 0.9 and 1.0 (--to 0.9 asks for the other side)" in plan.seam
+
+
+def test_where_nothing_of_the_timeline_resolves_the_pair_is_named(
+    planner: Planner, home: Home, index: LocalIndex
+) -> None:
+    index.publish([Toy(version="4.0", requires=("toynumpy<2",)), Toy(version="5.0", requires=("toynumpy<2",))])
+    with pytest.raises(UsageError, match=r"cannot be resolved with toykeras 4\.0 to 5\.0") as failure:
+        planner.plan(timeline(home, "4.0", "5.0"), asked("toynumpy>=2"), Mode.FIXED)
     assert "toynumpy" in str(failure.value.where)
-    assert "the seam lies between 4.5 and 5.0" in str(failure.value.hint)
 
 
 def test_as_of_takes_the_companions_of_the_day(planner: Planner, home: Home) -> None:
@@ -109,3 +126,20 @@ def test_no_python_is_accepted(planner: Planner, home: Home) -> None:
     with pytest.raises(UsageError, match="no Python of this machine") as failure:
         planner.plan(timeline(home, "1.2"), asked(), Mode.FIXED)
     assert ">=3.99" in str(failure.value)
+
+
+def test_a_release_that_asks_for_the_framework_by_name_gets_it_once(
+    planner: Planner, home: Home, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tf-keras requires ``tensorflow``; beside tensorflow-cpu both would install the same files."""
+    monkeypatch.setattr("harness.edge.companions.framework_package", lambda: "tensorflow-cpu")
+    index.publish(
+        [
+            *(Toy(name=name, module="tensorflow", version="2.19.0") for name in ("tensorflow", "tensorflow-cpu")),
+            Toy(version="9.0", requires=("tensorflow<3",)),
+        ]
+    )
+    plan = planner.plan(timeline(home, "9.0"), asked("tensorflow==2.19.0"), Mode.FIXED)
+    assert plan.wanted.requirements == ("tensorflow-cpu==2.19.0",)
+    assert pins(plan) == ["tensorflow==2.19.0"]
+    assert pins(planner.plan(timeline(home, "2.3"), asked("tensorflow"), Mode.FIXED)) == ["tensorflow-cpu==2.19.0"]

@@ -34,6 +34,18 @@ def test_the_output_is_cut_to_its_beginning_and_its_end(stand: Stand) -> None:
     assert len(seen.output) < 20_000
 
 
+def test_output_without_end_fills_nothing_and_hides_nothing(stand: Stand) -> None:
+    """A flood until the deadline, from a child that is left behind, and while the package is imported."""
+    flood = "while True: print('x' * 10_000)"
+    assert stand.see(flood, timeout_seconds=1.0).ending.kind is EndingKind.TIMED_OUT
+    left = f"import os, sys\nif os.fork() == 0:\n    os.setsid()\n    {flood}\nsys.exit(3)"
+    seen = stand.see(left)
+    assert (seen.ending.kind, seen.ending.exit_code) == (EndingKind.EXITED, 3)
+    assert len(seen.output) < 20_000
+    stand.installs("__version__ = '1.0'\nfor _ in range(500): print('x' * 10_000)")
+    assert stand.see("import toykeras").ending.exit_code == 0
+
+
 def test_output_that_is_no_text_is_kept_as_far_as_it_is(stand: Stand) -> None:
     seen = stand.see("import sys; sys.stdout.buffer.write(b'a\\xff\\x00b')")
     assert seen.output == "a\ufffd\x00b"

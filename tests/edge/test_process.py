@@ -75,6 +75,28 @@ def test_300_kb_on_stderr_block_nothing_and_only_the_end_is_kept(tmp_path: Path)
     assert len(ended.tail) == process.TAIL_BYTES
 
 
+def test_whatever_a_process_prints_its_log_stays_small(tmp_path: Path) -> None:
+    ended = run(
+        tmp_path, "import os; os.write(1, b'begin'); [os.write(1, b'x' * 100_000) for _ in range(200)]; print('end')"
+    )
+    assert ended.exit_code == 0
+    text = ended.log.read_bytes()
+    assert text.startswith(b"beginx")
+    assert text.endswith(b"xend\n")
+    assert b" bytes left out ...]" in text
+    assert len(text) < 5_000_000
+
+
+def test_one_that_prints_without_end_is_ended_at_its_deadline(tmp_path: Path) -> None:
+    ended = run(tmp_path, "while True: print('x' * 10_000)", deadline_seconds=1.0)
+    assert ended.timed_out
+    assert ended.log.stat().st_size < 5_000_000
+
+
+def test_a_result_is_kept_whole(tmp_path: Path) -> None:
+    assert run(tmp_path, "print('x' * 6_000_000)", whole=True).log.stat().st_size == 6_000_001
+
+
 def test_stdin_is_handed_over_and_otherwise_empty(tmp_path: Path) -> None:
     copy = "import sys; sys.stdout.write(sys.stdin.read())"
     assert run(tmp_path, copy, stdin=b"given").tail == "given"

@@ -1,0 +1,103 @@
+"""What a process prints, kept in a file that stays small: its beginning and its end, however much lies between.
+
+A process never waits for us: a thread reads all it prints, and goes on reading when the disk takes no more.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import threading
+from collections import deque
+from pathlib import Path
+
+HEAD_BYTES = 2_000_000
+TAIL_BYTES = 2_000_000
+CHUNK = 65_536
+PIPE_BYTES = 1_048_576  # the most that a pipe holds when the process has ended
+LOOK_SECONDS = 0.2  # how often to see whether the process has ended while another one holds its output open
+
+
+class BoundedLog:
+    """While it is open, appends to a log what is written to `writer`.
+
+    Args:
+        log: The file.
+        whole: Keep all of it, because it is a result; else the middle of what is too long is left out.
+    """
+
+    def __init__(self, log: Path, *, whole: bool) -> None:
+        self._log = log
+        self._whole = whole
+        self._room = HEAD_BYTES
+        self._tail: deque[bytes] = deque()
+        self._held = 0
+        self._dropped = 0
+        self._failure: OSError | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._read, name="log", daemon=True)
+        self.writer = -1
+
+    def __enter__(self) -> BoundedLog:
+        self._file = self._log.open("ab", buffering=0)
+        self._reader, self.writer = os.pipe()
+        self._thread.start()
+        return self
+
+    def handed_over(self) -> None:
+        """The process has its own copy of the writing end."""
+        if self.writer >= 0:
+            os.close(self.writer)
+        self.writer = -1
+
+    def __exit__(self, *_: object) -> None:
+        """Keep what the process left in the pipe, and finish the file."""
+        self.handed_over()
+        self._ended.set()
+        self._thread.join()
+        os.close(self._reader)
+        if self._dropped:
+            self._write(f"\n[... {self._dropped} bytes left out ...]\n".encode())
+        for chunk in self._tail:
+            self._write(chunk)
+        self._file.close()
+        if self._failure is not None and self._whole:
+            raise self._failure
+
+    def _read(self) -> None:
+        left = PIPE_BYTES  # who still prints after the end, out of our reach, is not listened to for ever
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._reader, selectors.EVENT_READ)
+            while left > 0:
+                if selector.select(LOOK_SECONDS):
+                    if not (chunk := os.read(self._reader, CHUNK)):
+                        return
+                    self._keep(chunk)
+                    left -= len(chunk) if self._ended.is_set() else 0
+                elif self._ended.is_set():
+                    return
+
+    def _keep(self, chunk: bytes) -> None:
+        if self._whole:
+            self._write(chunk)
+            return
+        head, rest = chunk[: self._room], chunk[self._room :]
+        if head:
+            self._room -= len(head)
+            self._write(head)
+        if rest:
+            self._tail.append(rest)
+            self._held += len(rest)
+        while self._held - len(self._tail[0] if self._tail else b"") >= TAIL_BYTES:
+            gone = len(self._tail.popleft())
+            self._held -= gone
+            self._dropped += gone
+
+    def _write(self, chunk: bytes) -> None:
+        """Write as far as the disk takes it: a full one stops the log, never the process."""
+        left = memoryview(chunk)
+        try:
+            while left:
+                left = left[self._file.write(left) or 0 :]
+        except OSError as error:
+            self._failure = error
