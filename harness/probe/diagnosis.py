@@ -104,11 +104,12 @@ def _watcher(library: Any, found: dict[str, Any]) -> Any:
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             """Keep the weights as they are before the step."""
-            if "step" not in found:
-                self.before = _before(self.model)
-                found["weight_before"] = _largest(self.before.weights)
-                found.setdefault("initial_weight", found["weight_before"])
-                found["loss_scale"] = self.before.loss_scale
+            with model.looking():
+                if "step" not in found:
+                    self.before = _before(self.model)
+                    found["weight_before"] = _largest(self.before.weights)
+                    found.setdefault("initial_weight", found["weight_before"])
+                    found["loss_scale"] = self.before.loss_scale
 
         def on_train_end(self, logs: Any = None) -> None:
             """Note that what is raised from now on is raised elsewhere."""
@@ -116,15 +117,13 @@ def _watcher(library: Any, found: dict[str, Any]) -> Any:
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             """Note the first step after which anything is not finite."""
-            self.step += variables.steps_per_call(self.model)
-            loss = float((logs or {}).get("loss", 0.0))
-            found.setdefault("first_loss", loss)
-            if "step" not in found:
-                bad = list(_bad_variables(self.model, logs or {}))
-                if bad:
-                    found.update(step=self.step, bad=bad)
-                else:
-                    found["last_loss"] = loss
+            with model.looking():
+                self.step += variables.steps_per_call(self.model)
+                loss = float((logs or {}).get("loss", 0.0))
+                found.setdefault("first_loss", loss)
+                if "step" not in found:
+                    bad = list(_bad_variables(self.model, logs or {}))
+                    found.update({"step": self.step, "bad": bad} if bad else {"last_loss": loss})
 
     return Watcher()
 

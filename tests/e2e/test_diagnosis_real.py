@@ -302,6 +302,9 @@ def test_what_float32_and_one_replica_do_is_evidence(diagnosed):
 OWN = """
 # /// script
 # dependencies = ["keras", "tensorflow"]
+# [tool.harness]
+# title = "a vector of length 0"
+# timeout_seconds = 600
 # ///
 import keras
 import numpy as np
