@@ -1,5 +1,5 @@
 # /// script
-# dependencies = ["nox[uv]>=2025.5.1", "packaging", "platformdirs", "pydantic", "pypi-simple", "requests", "tenacity"]
+# dependencies = ["nox[uv]>=2025.5.1", "filelock", "packaging", "platformdirs", "pydantic", "pypi-simple", "requests", "tenacity"]
 # ///
 """One session per job. `nox -s bisect` runs the main job, `nox -s tests` the tests, `nox -l` lists all."""
 
@@ -124,7 +124,7 @@ def calibration(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Write docs/commands.md and docs/report.schema.json anew from the code."""
+    """Write the parts of the documentation that are taken from code and reports anew."""
     install(session)
     session.run("python", "docs/build.py")
 

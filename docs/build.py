@@ -1,4 +1,4 @@
-"""Write what the documentation takes from the code: the commands' help and the report's JSON Schema."""
+"""Write what the documentation takes from code and reports: help of commands, JSON Schema, table of reference runs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from pathlib import Path
 import click
 
 from harness.cli import COMMANDS, cli
+from harness.core.findings import Finding
+from harness.core.transitions import Cause, Transition
+from harness.edge import codec
 from harness.reporting import json_report
 
 DOCS = Path(__file__).parent
+REFERENCE = DOCS.parent / "reports" / "reference"
 
 
 def commands_text() -> str:
@@ -27,8 +31,53 @@ def commands_text() -> str:
     return "\n".join(parts)
 
 
+def reference_text() -> str:
+    """One row per reference report: what changed where, and through which pull request where that is known."""
+    found = [codec.loads(Finding, path.read_bytes()) for path in sorted(REFERENCE.glob("*.json"))]
+    rows = [f"| [{f.question.case}]({f.question.case}.md) | {_span(f)} | {_answer(f)} |" for f in found]
+    return "\n".join([*REFERENCE_HEAD, *rows]) + "\n"
+
+
+REFERENCE_HEAD = [
+    "# Reference: every case over every release",
+    "",
+    "`harness bisect CASE` over all stable releases from the first that the newest fixed companions take, on logical",
+    "CPU devices. Each edge was confirmed by fresh trials on both sides; its numbers are in `CASE.md` and `CASE.json`.",
+    "Where a pull request stands, see `repro_cases/causes.toml`. Table written by `nox -s docs`.",
+    "",
+    "| case | releases | what was found |",
+    "| --- | --- | --- |",
+]
+
+
+def _span(finding: Finding) -> str:
+    question = finding.question
+    return f"{question.package} {question.first} to {question.last}"
+
+
+def _answer(finding: Finding) -> str:
+    changing = {transition.symptom for transition in finding.transitions}
+    steady = sorted({s.value for release in finding.releases for s in release.symptoms if s not in changing})
+    told = [_clause(transition) for transition in finding.transitions]
+    told += [f"{', '.join(steady)} in every release that could tell"] if steady else []
+    return "<br>".join(told) or "no symptom in any release"
+
+
+def _clause(transition: Transition) -> str:
+    between = len(transition.untested)
+    hidden = f", {between} between {'is' if between == 1 else 'are'} untested" if between else ""
+    links = ", ".join(_link(cause) for cause in transition.causes)
+    where = f"{transition.last_before} -> {transition.first_after}{hidden}"
+    return f"{transition.symptom.value} {transition.kind.value} {where}" + (f" ({links})" if links else "")
+
+
+def _link(cause: Cause) -> str:
+    return f"[#{cause.link.rpartition('/')[2]}]({cause.link})"
+
+
 def main() -> None:
-    """Write both files."""
+    """Write all files."""
+    (REFERENCE / "README.md").write_text(reference_text(), encoding="utf-8")
     (DOCS / "commands.md").write_text(commands_text(), encoding="utf-8")
     (DOCS / "report.schema.json").write_text(json_report.schema_text(), encoding="utf-8")
 

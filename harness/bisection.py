@@ -120,9 +120,10 @@ def course_of(entries: Sequence[Entry]) -> tuple[tuple[str, int], ...]:
 def _announce(inquiry: Inquiry, probe: Probe, rows: Sequence[Row], listener: Listener) -> None:
     release = inquiry.timeline.releases[probe.index]
     known = rows[probe.index]
-    verdicts = {s: v for run in known.runs for s, v in run.items()}
+    told = {s: v for run in known.runs for s, v in run.items()}
+    verdicts = ledger.answering(told, inquiry.policy.symptoms)
     outcome = ledger.overall(known, verdicts)
-    symptoms = ", ".join(s.value for s, v in verdicts.items() if v.outcome.value == "bad")
+    symptoms = ", ".join(s.value for s in ledger.shown(verdicts))
     listener.notify(
         Event(
             kind=outcome.value if outcome else "done",

@@ -39,7 +39,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(results(timeline, entries, variant, rows)),
+        releases=tuple(results(timeline, entries, variant, rows, policy.symptoms)),
         excluded=(
             *(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
             *(Untested(version=day, reason="no build was published that day") for day in timeline.absent),
@@ -104,30 +104,37 @@ def observed(entries: Sequence[Entry], variant: Variant, repeat: int = 0) -> Obs
     return repeats(entries, variant).get(repeat)
 
 
-def results(timeline: Timeline, entries: Sequence[Entry], variant: Variant, rows: Sequence[Row]) -> list[ReleaseResult]:
-    """Describe every release of the timeline for the report."""
+def results(
+    timeline: Timeline, entries: Sequence[Entry], variant: Variant, rows: Sequence[Row], asked: Sequence[Symptom] = ()
+) -> list[ReleaseResult]:
+    """Describe every release of the timeline for the report; its verdict is about what was asked."""
     by_release = group(entries)
     settled = {symptom: settle(rows, symptom) for symptom in Symptom}
     found = []
     for n, release in enumerate(timeline.releases):
         told = {s: v for s, column in settled.items() if (v := column[n]) is not None and rows[n].runs}
-        found.append(_result(release, by_release.get(release.version, []), variant, rows[n], told))
+        found.append(_result(release, by_release.get(release.version, []), variant, rows[n], told, asked))
     return found
 
 
 def _result(
-    release: Release, entries: Sequence[Entry], variant: Variant, known: Row, verdicts: Mapping[Symptom, Verdict]
+    release: Release,
+    entries: Sequence[Entry],
+    variant: Variant,
+    known: Row,
+    verdicts: Mapping[Symptom, Verdict],
+    asked: Sequence[Symptom],
 ) -> ReleaseResult:
-    shown = tuple(s for s, v in verdicts.items() if v.outcome is Outcome.BAD)
+    about = answering(verdicts, asked)
     own = _any(repeats(entries, variant))
     reference = _any(repeats(entries, reference_for(variant)))
     return ReleaseResult(
         version=release.version,
         released=_date(release.released),
-        verdict=overall(known, verdicts),
-        symptoms=shown,
+        verdict=overall(known, about),
+        symptoms=shown(about),
         by_symptom=verdicts,
-        reason=why(known, verdicts),
+        reason="; ".join(filter(None, [why(known, about), _beside(verdicts, about)])),
         reference=reference.numbers if reference else {},
         replicas=own.numbers if own else {},
         first_nonfinite=own.first_nonfinite_metric if own else None,
@@ -135,6 +142,16 @@ def _result(
         versions=own.versions if own else {},
         trials=tuple(_record(e) for e in entries if e.finished is not None),
     )
+
+
+def answering(verdicts: Mapping[Symptom, Verdict], asked: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:
+    """The verdicts on what was asked; all of them when nothing was."""
+    return {symptom: verdict for symptom, verdict in verdicts.items() if not asked or symptom in asked}
+
+
+def shown(verdicts: Mapping[Symptom, Verdict]) -> tuple[Symptom, ...]:
+    """The symptoms that are there."""
+    return tuple(symptom for symptom, verdict in verdicts.items() if verdict.outcome is Outcome.BAD)
 
 
 def overall(known: Row, verdicts: Mapping[Symptom, Verdict] | Verdicts) -> Outcome | None:
@@ -159,6 +176,12 @@ def why(known: Row, verdicts: Mapping[Symptom, Verdict]) -> str:
             return "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts.values()))
         case _:
             return ""
+
+
+def _beside(verdicts: Mapping[Symptom, Verdict], about: Mapping[Symptom, Verdict]) -> str:
+    """Symptoms that nobody asked for are no verdict, and are not kept back."""
+    others = [symptom.value for symptom in shown(verdicts) if symptom not in about]
+    return f"beside what was asked: {', '.join(others)}" if others else ""
 
 
 def _record(entry: Entry) -> TrialRecord:

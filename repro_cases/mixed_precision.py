@@ -129,14 +129,14 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 # against = { fault = "high_loss_scale" }
 #
 # [[tool.harness.claims]]
-# says = "The same model works in float32."
+# says = "In float32 the same training stays finite."
 # origin = "https://github.com/keras-team/keras/issues/16552"
-# predicts = "good"
+# predicts = "finite"
 # options = { policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "One replica is not affected: the step is skipped."
-# predicts = "good"
+# says = "On one replica the overflow leaves no NaN."
+# predicts = "finite"
 # replicas = 1
 #
 # [[tool.harness.claims]]
@@ -153,18 +153,18 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 # options = { fault = "nan_in_data", policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "bfloat16 needs no loss scaling."
-# predicts = "good"
+# says = "mixed_bfloat16 needs no loss scaling: without it the same training stays finite."
+# predicts = "finite"
 # options = { policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]
-# says = "bfloat16 has the range of float32, so a wrong unit does no harm."
-# predicts = "good"
+# says = "bfloat16 has the range of float32, so a wrong unit gives no NaN."
+# predicts = "finite"
 # options = { fault = "huge_range", policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]
-# says = "Gradient clipping cures NaN."
-# predicts = "good"
+# says = "Clipping the norm cures a gradient that loss scaling made overflow."
+# predicts = "finite"
 # options = { fault = "high_loss_scale", remedy = "clipnorm" }
 # ///
 

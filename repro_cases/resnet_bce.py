@@ -91,14 +91,15 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # origin = "https://github.com/keras-team/keras/issues/20285"
 #
 # [[tool.harness.claims]]
-# says = "batch_size=32 becomes 256 on eight replicas, so training differs from one replica."
-# predicts = "wrong-metric"
+# says = "batch_size=32 becomes 64 on two replicas, so other weights are learned than on one."
+# predicts = "wrong-weights"
 # options = { fault = "none" }
 #
 # [[tool.harness.claims]]
-# says = "batch_size is split over the replicas, 32 into four each on eight of them."
+# says = "batch_size=32 is split, 16 for each of two replicas, so training equals that on one replica."
 # origin = "https://github.com/tensorflow/tensorflow/issues/40428"
 # predicts = "good"
+# release = "3.15.1"
 # options = { fault = "none" }
 #
 # [[tool.harness.claims]]
@@ -113,14 +114,14 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # options = { fault = "float16_loss" }
 #
 # [[tool.harness.claims]]
-# says = "The textbook loss is safe in float32 up to a logit of 17."
-# predicts = "good"
+# says = "What saturates in float16 does not in float32: the textbook loss stays finite."
+# predicts = "finite"
 # options = { policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "fit overrides the training=False with which a base model was called."
+# says = "fit overrides the training=False of a base model: each replica gets statistics of its own."
 # origin = "https://github.com/keras-team/keras/issues/20285"
-# predicts = "wrong-metric"
+# predicts = "wrong-weights"
 # options = { fault = "training_false" }
 #
 # [[tool.harness.claims]]

@@ -26,6 +26,14 @@ def test_commands_are_described_as_they_are():
     assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == build().commands_text()
 
 
+def test_the_table_of_reference_reports_says_what_they_say():
+    assert (ROOT / "reports" / "reference" / "README.md").read_text(encoding="utf-8") == build().reference_text()
+
+
+def test_every_case_has_a_reference_report():
+    assert {path.stem for path in (ROOT / "reports" / "reference").glob("*.json")} == set(known_cases())
+
+
 def test_every_command_is_in_the_readme():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     missing = [name for name in COMMANDS if f"harness {name}" not in readme]
@@ -33,7 +41,7 @@ def test_every_command_is_in_the_readme():
 
 
 def test_links_between_documents_lead_somewhere():
-    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "reports").glob("*.md")]
+    documents = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "reports").rglob("*.md")]
     for document in documents:
         for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", document.read_text(encoding="utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harness import ledger
 from harness.core.observations import EndingKind, NonFinite, Stage
+from harness.core.policies import Policy
 from harness.core.releases import Exclusion, Timeline
 from harness.core.symptoms import Symptom
 from harness.core.variants import REFERENCE, Variant
@@ -110,6 +111,16 @@ class TestResult:
         assert made.reference == {"loss": 0.0873}
         assert math.isnan(made.replicas["loss"])
         assert isinstance(made.first_nonfinite, NonFinite)
+
+    def test_the_verdict_is_about_what_was_asked_and_what_else_shows_is_told(self):
+        asked = header(CASE, timeline(["1.0"]), Policy(symptoms=(Symptom.EXCEPTION,)))
+        (made,) = ledger.compose(asked, pair("1.0", "nan")).releases
+        assert (made.verdict, made.symptoms) == (Outcome.GOOD, ())
+        assert made.reason == "beside what was asked: nonfinite-metric"
+        hidden = header(CASE, timeline(["1.0"]), Policy(symptoms=(Symptom.WRONG_METRIC,)))
+        (made,) = ledger.compose(hidden, pair("1.0", "nan")).releases
+        assert made.verdict is Outcome.SKIP
+        assert made.reason.startswith("hidden by nonfinite-metric")
 
     def test_one_that_was_run_and_said_nothing_says_why(self):
         """Each skip is explained, not only that of an environment that could not be had."""

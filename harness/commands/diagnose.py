@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,17 +13,18 @@ from rich.markup import escape
 from harness.commands import options, single
 from harness.core import switches
 from harness.core.cases import Case, Level
-from harness.core.diagnosis import Boundary, Diagnosis, diagnose
+from harness.core.diagnosis import Boundary, Controls, Diagnosis, diagnose
 from harness.core.errors import UsageError
+from harness.core.judgement import judge
 from harness.core.observations import Observation
 from harness.core.variants import Variant
 from harness.edge import case_files, codec
 from harness.reporting.text import clean
-from harness.seams import Environment, Trial
-from harness.wiring import Workshop, workshop
+from harness.seams import Environment, Trial, Trials
+from harness.wiring import workshop
 
 POLICIES = ("float32", "mixed_float16", "mixed_bfloat16", "float16", "bfloat16", "float64")
-STYLES = {Boundary.NONE: "green"}
+STYLES = {Boundary.NONE: "green", Boundary.OPEN: "yellow"}
 
 
 @click.command("diagnose")
@@ -48,8 +51,8 @@ def command(case_name: str, version: str, **given: Any) -> int:
     with workshop() as shop:
         release = single.find_release(shop, case.package, version, where="--release")
         environment = single.prepare(shop, [case], release, given)
-        seen = observe(shop, environment, case, release.version, plain, fresh=given["fresh"])
-    found = diagnose(*seen)
+        (found,) = diagnoses(shop.trials(fresh=given["fresh"]), environment, case, release.version, [plain])
+    found = replace(found, next_change=to_the_letter(found.next_change, case, release.version, plain))
     if given["as_json"]:
         click.echo(codec.dumps(Diagnosis, found, indent=2))
     else:
@@ -65,24 +68,68 @@ def variant(case: Case, given: dict[str, Any]) -> Variant:
     return replace(single.variant_of(case), options=tuple(sorted(chosen.items())), policy=given["policy"])
 
 
-def observe(
-    shop: Workshop, environment: Environment, case: Case, version: str, plain: Variant, *, fresh: bool
-) -> tuple[Observation, Observation, Observation | None]:
-    """Run the trial watched and unwatched and, where it computes in less than float32, in float32."""
-    trials = shop.trials(fresh=fresh)
-    asked = [Trial(release=version, variant=v) for v in (replace(plain, watched=True), plain)]
-    watched, unwatched = (one.observation for one in trials.run(environment, case, asked))
-    low = watched.diagnosis is not None and watched.diagnosis.compute_dtype != "float32"
-    if not low:
-        return watched, unwatched, None
-    baseline = trials.run(environment, case, [Trial(release=version, variant=in_float32(case, plain))])
-    return watched, unwatched, baseline[0].observation
+def diagnoses(
+    trials: Trials, environment: Environment, case: Case, version: str, asked: Sequence[Variant], *, bare: bool = False
+) -> list[Diagnosis]:
+    """Diagnose several trials of one case; those without a control in float32 share one process tree.
+
+    Args:
+        trials: Runs them.
+        environment: Of the release.
+        case: Their case.
+        version: The release.
+        asked: The trials, unwatched.
+        bare: Leave out the controls that only add evidence: the unwatched trial and one replica.
+    """
+    first = {plain: [replace(plain, watched=True), *([] if bare else (plain, alone(plain)))] for plain in asked}
+    seen = _run(trials, environment, case, version, [one for group in first.values() for one in group])
+    watched = {plain: seen[group[0]] for plain, group in first.items()}
+    low = {plain: in_float32(case, plain) for plain, one in watched.items() if _failed_low(one)}
+    seen |= _run(trials, environment, case, version, list(low.values()))
+    found = []
+    for plain, one in watched.items():
+        single_replica = None if bare or plain.replicas == 1 else seen[alone(plain)]
+        controls = Controls(
+            plain=None if bare else seen[plain],
+            baseline=seen[low[plain]] if plain in low else None,
+            alone=single_replica,
+            verdicts=judge(case, one, single_replica) if single_replica else None,
+        )
+        found.append(diagnose(one, controls))
+    return found
+
+
+def _run(
+    trials: Trials, environment: Environment, case: Case, version: str, variants: Sequence[Variant]
+) -> dict[Variant, Observation]:
+    asked = [Trial(release=version, variant=one) for one in dict.fromkeys(variants)]
+    return {done.trial.variant: done.observation for done in trials.run(environment, case, asked)} if asked else {}
+
+
+def _failed_low(watched: Observation) -> bool:
+    """Whether something went wrong that float32 could cure."""
+    facts = watched.diagnosis
+    return facts is not None and facts.step is not None and facts.compute_dtype != "float32"
+
+
+def alone(plain: Variant) -> Variant:
+    """The same trial on one replica."""
+    return replace(plain, replicas=1, strategy="none")
 
 
 def in_float32(case: Case, plain: Variant) -> Variant:
     """The same trial with everything in float32."""
     chosen = dict(plain.options) | ({"policy": "float32"} if "policy" in case.switches else {})
     return replace(plain, options=tuple(sorted(chosen.items())), policy="float32")
+
+
+def to_the_letter(change: str, case: Case, version: str, plain: Variant) -> str:
+    """Make the commands in an advice those that can be typed."""
+    settings = " ".join(f"--set {shlex.quote(f'{name}={value}')}" for name, value in plain.options)
+    written = {"CASE": shlex.quote(case_files.callable_as(case)), "SETTINGS": settings}
+    written["RANGE"] = f"--from {version} --to {version}"
+    words = (written.get(word, word) for word in change.split(" "))
+    return " ".join(word for word in words if word)
 
 
 def show(case: Case, version: str, plain: Variant, found: Diagnosis) -> None:
@@ -92,8 +139,9 @@ def show(case: Case, version: str, plain: Variant, found: Diagnosis) -> None:
     style = STYLES.get(found.boundary, "bold red")
     console.print(f"[{style}]boundary: {found.boundary.value}[/]", highlight=False)
     console.print(escape(clean(found.sentence, 1000)), highlight=False)
+    console.print(escape("Try next: " + found.next_change), highlight=False)
+    console.print("What was looked at:", highlight=False)
     for line in found.evidence:
         console.print(escape("  - " + clean(line, 400)), highlight=False)
-    console.print(escape("Try next: " + found.next_change), highlight=False)
     told = found.disturbance or "none, the watched and the unwatched trial give the same numbers"
     console.print(escape("Disturbance by watching: " + clean(told, 400)), highlight=False)

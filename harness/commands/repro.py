@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from harness.commands import options, single
 from harness.core.cases import Case
-from harness.core.errors import HarnessError, SurroundingsError
+from harness.core.errors import HarnessError, SurroundingsError, UsageError
 from harness.core.judgement import judge
 from harness.core.releases import Release
 from harness.core.verdicts import Outcome, Verdicts
@@ -30,13 +30,16 @@ STYLES = {"good": "green", "bad": "red", "skip": "yellow"}
 @options.environment_options
 def command(version: str, case_names: tuple[str, ...], package: str, **given: Any) -> int:
     """Run all cases (or those named) in the isolated environment of one release, one line of verdict each."""
-    cases = [case for case in case_files.read_all(case_names) if case.package == package]
+    read = case_files.read_all(case_names)
+    cases = [case for case in read if case.package == package]
+    if not cases:
+        raise UsageError(f"no case is about {package}", where="--package", hint="it is named in the case's metadata")
     console = options.console()
     with workshop() as shop:
         release = single.find_release(shop, package, version, where="VERSION")
         environment = single.prepare(shop, cases, release, given)
         console.print(f"{package} {release.version} on Python {environment.python}, environment {environment.key}")
-        for case in cases:
+        for case in read:
             started = time.monotonic()
             outcome, told = _verdict(shop, environment, case, release, fresh=given["fresh"])
             style = STYLES[outcome]
@@ -50,6 +53,8 @@ def command(version: str, case_names: tuple[str, ...], package: str, **given: An
 
 def _verdict(shop: Workshop, environment: Environment, case: Case, release: Release, *, fresh: bool) -> tuple[str, str]:
     """Judge one case; what cannot be tested is a skip with its reason, never an end of the whole list."""
+    if case.package != release.package:
+        return "skip", f"is about {case.package}: harness bisect {case.name}"
     try:
         finished = single.run_once(shop, environment, case, release, single.variant_of(case), fresh=fresh)
         reference = finished[0].observation if len(finished) > 1 else None

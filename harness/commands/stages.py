@@ -125,7 +125,15 @@ def _commits(
 ) -> Iterator[tuple[str, str]]:
     clone = shop.clone(given["clone"], case.package)
     for since, until in moments:
-        yield clone.commit_at(since).version, clone.commit_at(until).version
+        first, last = clone.commit_at(since), clone.commit_at(until)
+        if first == last:
+            newest = f"{last.version[:12]} of {last.released:%Y-%m-%d}"
+            raise UsageError(
+                f"the clone has no commit between {since:%Y-%m-%d %H:%M} and {until:%Y-%m-%d %H:%M}",
+                where=str(clone.path),
+                hint=f"git fetch and check out the newest commit: it ends with {newest}",
+            )
+        yield first.version, last.version
 
 
 def _windows(published: Sequence[Release], before: str, after: str) -> list[tuple[datetime, datetime]]:

@@ -94,4 +94,4 @@ def _changes(text: str) -> tuple[str, ...]:
         for added, removed, path in (match.groups() for match in _CHANGE.finditer(text))
     ]
     more = len(told) - MOST_CHANGES
-    return (*told[:MOST_CHANGES], f"{more} more files") if more > 0 else tuple(told)
+    return (*told[:MOST_CHANGES], f"{more} more file{'s' if more > 1 else ''}") if more > 0 else tuple(told)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -64,11 +64,11 @@ def conclude(timeline: Timeline, board: Board, asked: Sequence[Symptom], found: 
     seen = seen_symptoms(board, asked)
     states = {symptom: believe(board, symptom).states for symptom in seen or list(Symptom)}
     tested = sorted({place for places in states.values() for place in places})
-    bad = [symptom for symptom, places in states.items() if any(places.values())]
-    if found:
-        answer, sentence = Answer.ANSWERED, "; ".join(describe(t) for t in found) + "."
-    elif bad:
-        answer, sentence = Answer.EVERY_RELEASE, _everywhere(timeline, board, {s: [*states[s]] for s in bad})
+    changing = {t.symptom for t in found}
+    steady = {s: [*places] for s, places in states.items() if any(places.values()) and s not in changing}
+    if found or steady:
+        answer = Answer.ANSWERED if found else Answer.EVERY_RELEASE
+        sentence = "; ".join([*map(describe, found), *_everywhere(timeline, board, steady)]) + "."
     elif tested:
         names = ", ".join(s.value for s in asked) or "any symptom"
         answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
@@ -87,15 +87,13 @@ def conclude(timeline: Timeline, board: Board, asked: Sequence[Symptom], found: 
     )
 
 
-def _everywhere(timeline: Timeline, board: Board, places: Mapping[Symptom, Sequence[int]]) -> str:
-    """A symptom without a transition: it always shows, or it is flaky all along."""
-    clauses = []
+def _everywhere(timeline: Timeline, board: Board, places: Mapping[Symptom, Sequence[int]]) -> Iterator[str]:
+    """Symptoms without a transition: each always shows, or it is flaky all along."""
     for symptom, tested in places.items():
         share = flaky_share(board, symptom)
         where = f"in every release that could be tested, from {_range(timeline, tested)}"
         flaky = f"no transition, flaky at about {percent(round(share, 2))} " if share is not None else ""
-        clauses.append(f"{symptom.value}: {flaky}{where}")
-    return "; ".join(clauses) + "."
+        yield f"{symptom.value}: {flaky}{where}"
 
 
 def _turned(change: SignatureChange) -> str:

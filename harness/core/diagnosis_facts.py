@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+WATCHING = 2
+"""Raised when the meaning of a fact here changes: watched trials of another number are run again."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayFacts:
@@ -54,8 +57,10 @@ class ShareFacts:
         loss: Loss of the share.
         gradient: First variable whose gradient is not finite.
         scaled_gradient: The same of the gradient with loss scaling.
-        operation: TensorFlow operation that makes the first non-finite tensor.
-        line: Line of the case that asks for it.
+        operation: First TensorFlow operation that makes a non-finite tensor of finite ones.
+        line: Line of the case that asks for it, or from which the replay raised.
+        nan_operation: First operation that makes NaN of what is not NaN, where it is another one.
+        nan_line: Line of the case that asks for that one.
         error: What the replay raised.
     """
 
@@ -70,6 +75,8 @@ class ShareFacts:
     scaled_gradient: str | None = None
     operation: str | None = None
     line: str | None = None
+    nan_operation: str | None = None
+    nan_line: str | None = None
     error: str | None = None
 
 
@@ -81,6 +88,8 @@ class DiagnosisFacts:
         arrays: The data.
         compute_dtype: Type with the smallest range that any layer computes in.
         compute_max: Largest number that it holds.
+        optimizer: Class of the optimizer.
+        steps: Steps that were trained.
         step: First step, from 1, after which something was not finite.
         raised_in_step: Step in which the training raised.
         bad: What was not finite then, one variable per role.
@@ -89,12 +98,17 @@ class DiagnosisFacts:
         weight_before: Largest weight before the bad step.
         first_loss: Loss logged after the first step.
         last_loss: Loss logged after the last good step.
+        scaling: How the step misuses its loss-scale optimizer: "not scaled" or "not unscaled".
+        loss_scale: Scale of the loss in the bad step, where the optimizer moves it.
         shares: The replay, per replica.
+        not_replayed: Why there is none.
     """
 
     arrays: tuple[ArrayFacts, ...] = ()
     compute_dtype: str = "float32"
     compute_max: float = 3.4e38
+    optimizer: str = ""
+    steps: int = 0
     step: int | None = None
     raised_in_step: int | None = None
     bad: tuple[BadVariable, ...] = ()
@@ -103,4 +117,7 @@ class DiagnosisFacts:
     weight_before: float | None = None
     first_loss: float | None = None
     last_loss: float | None = None
+    scaling: str = ""
+    loss_scale: float | None = None
     shares: tuple[ShareFacts, ...] = ()
+    not_replayed: str = ""

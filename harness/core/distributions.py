@@ -14,6 +14,5 @@ def import_name(package: str) -> str:
         "tf-nightly": "tensorflow",
         "tf-nightly-cpu": "tensorflow",
         "tensorflow-cpu": "tensorflow",
-        "tf-keras": "tf_keras",
     }
     return known.get(name, name.removesuffix("-nightly").replace("-", "_"))

@@ -28,7 +28,7 @@ def metadata_text(text: str, *, where: str) -> str | None:
     if len(blocks) > 1:
         raise UsageError("more than one '# /// script' block", where=where, hint="keep one (PEP 723 allows no more)")
     if blocks:
-        return "".join((line[2:] if line.startswith("# ") else line[1:]) + "\n" for line in blocks[0])
+        return "".join(f"{line[2:]}\n" for line in blocks[0])
     meant = [number for number, line in enumerate(lines, start=1) if _MEANT.fullmatch(line)]
     if meant:
         raise UsageError(

@@ -38,12 +38,13 @@ def read_strings(path: str, key: str, value: object) -> tuple[str, ...]:
 
 def read_requirements(path: str, key: str, value: object) -> tuple[str, ...]:
     """Read requirements as PEP 508 writes them."""
-    for text in read_strings(path, key, value):
+    texts = read_strings(path, key, value)
+    for text in texts:
         try:
             Requirement(text)
         except InvalidRequirement:
             raise refused(path, key, "requirements such as 'numpy<2.1'", text) from None
-    return read_strings(path, key, value)
+    return texts
 
 
 def read_package(path: str, key: str, value: object) -> str:

@@ -74,7 +74,7 @@ def _trained(reference: WeightFacts, tolerance: float) -> bool:
 
 
 def _scale(weights: WeightFacts) -> float:
-    return max(weights.norms.values(), default=0.0) or 1.0
+    return max(weights.norms.values(), default=1.0) or 1.0
 
 
 def _no_comparison(observation: Observation, reference: Observation | None) -> str:

@@ -224,5 +224,5 @@ def _usable(published: Sequence[Release]) -> list[Release]:
 
 
 def _distance(one: Version, other: Version) -> tuple[int, ...]:
-    pad = (0, 0, 0)
+    pad = (0, 0)
     return tuple(abs(a - b) for a, b in zip((*one.release, *pad)[:3], (*other.release, *pad)[:3], strict=True))

@@ -132,15 +132,12 @@ def spans_behind(stable: Sequence[Release], before: str, after: str) -> list[tup
     The second span begins before the branch of the earlier release was cut: the change may be older than
     a patch release that does not contain it.
     """
-    by_version = {r.version: r for r in stable if r.released is not None}
-    early, late = by_version.get(before), by_version.get(after)
-    if early is None or late is None or early.released is None or late.released is None:
+    dated = {r.version: (r.parsed.release[:2], r.released.date()) for r in stable if r.released is not None}
+    if before not in dated or after not in dated:
         return []
-    end = late.released.date()
-    minor = early.parsed.release[:2]
-    series = [r.released for r in by_version.values() if r.parsed.release[:2] == minor and r.released]
-    opened = min(series).date() - timedelta(days=BRANCH_DAYS)
-    spans = [(early.released.date(), end), (opened, end)]
+    (minor, early), (_, end) = dated[before], dated[after]
+    opened = min(day for series, day in dated.values() if series == minor) - timedelta(days=BRANCH_DAYS)
+    spans = [(early, end), (opened, end)]
     return [span for span in dict.fromkeys(spans) if span[0] <= span[1]]
 
 

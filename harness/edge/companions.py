@@ -125,6 +125,20 @@ def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_pa
     )
 
 
+def doubled(distributions: Iterable[str]) -> bool:
+    """Whether the framework is among them under two names, which install the same files."""
+    return sum(import_name(name) == FRAMEWORK for name in distributions) > 1
+
+
+def by_own_name(requirements: Iterable[str]) -> tuple[str, ...]:
+    """The requirements with the framework under its own name: tf-keras and others ask for it by that name alone."""
+    parsed = [Requirement(text) for text in requirements]
+    for requirement in parsed:
+        if import_name(requirement.name) == FRAMEWORK:
+            requirement.name = FRAMEWORK
+    return tuple(str(requirement) for requirement in parsed)
+
+
 def _localized(requirement: Requirement) -> str:
     if canonicalize_name(requirement.name) != FRAMEWORK:
         return str(requirement)

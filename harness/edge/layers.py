@@ -57,11 +57,11 @@ class Installer:
         """Install until the files are those that were published, check that none has two owners, and seal."""
         install = partial(retried, partial(self._install, key, folder, lock, base), self._processes, tell)
         layer = install()
+        sealing.check([Path(one.site) for one in (base, layer) if one is not None])  # two owners look like an edit
         if edited := sealing.altered(Path(layer.site)):
             tell(f"the installer's cache holds edited files of {', '.join(edited)}: fetching them again")
             self._forget(edited, folder)
             layer = install()
-        sealing.check([Path(one.site) for one in (base, layer) if one is not None])
         codec.write_whole(folder / SEAL, codec.dumps(Layer, layer))
         return layer
 

@@ -17,7 +17,7 @@ from harness.core.distributions import import_name
 from harness.core.errors import SurroundingsError, UsageError
 from harness.core.releases import Channel, Release, Timeline
 from harness.edge import codec
-from harness.edge.companions import Companions, Mode, Wanted, framework_package
+from harness.edge.companions import Companions, Mode, Wanted, by_own_name, doubled, framework_package
 from harness.edge.holding import Held, Lock, Resolve, over_all, over_most
 from harness.edge.home import Home
 from harness.edge.index import FRESH_SECONDS
@@ -144,13 +144,7 @@ class Planner:
         """Resolve; when uv does not find what the index lists, its cached page is old, or the index lies."""
         for refresh in ((), (release.package,)):
             try:
-                return self._resolver.lock(
-                    [release.requirement, *wanted.requirements],
-                    python=interpreter.path,
-                    overrides=(*wanted.overrides, *_overriding(release)),
-                    refresh=refresh,
-                    **settings,
-                )
+                return self._ask(release, wanted, interpreter, refresh=refresh, **settings)
             except Unsatisfiable as failure:
                 if not _denies(failure.what, release, limited=settings.get("exclude_newer") is not None):
                     raise
@@ -160,6 +154,20 @@ class Planner:
             where=denied[:600],
             hint="check the index address and its credentials, then run the same command again",
         )
+
+    def _ask(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
+        """Resolve; where the release itself asks for the framework under another name, that name is taken."""
+        lock: tuple[str, ...] = ()
+        for requirements in (wanted.requirements, by_own_name(wanted.requirements)):
+            lock = self._resolver.lock(
+                [release.requirement, *requirements],
+                python=interpreter.path,
+                overrides=(*wanted.overrides, *_overriding(release)),
+                **settings,
+            )
+            if not doubled(name_of(line) for line in lock):
+                break
+        return lock
 
     def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
         """Interpreters that the most releases accept, in the order of preference."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.core.cases import Case
+from harness.core.diagnosis_facts import WATCHING
 from harness.core.endings import untestable
 from harness.core.observations import CONTRACT, EndingKind, Observation
 from harness.core.symptoms import Symptom
@@ -121,4 +122,4 @@ def _identity(trial: Trial) -> Any:
     for name in ("policy", "watched"):
         if not described["variant"][name]:
             del described["variant"][name]
-    return described
+    return {**described, "watching": WATCHING} if trial.variant.watched else described

@@ -9,12 +9,13 @@ import inspect
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from . import devices, fixing, variables
+from .exceptions import describe
 from .refusals import Refused
 
 Timed = Callable[[str], "contextlib.AbstractContextManager[None]"]
@@ -82,13 +83,26 @@ def train(built: Built, timed: Timed, watch: Sequence[Any] = ()) -> None:
             with contextlib.suppress(Exception):  # what fit raised is the fact; a broken model may not be readable
                 _note_model(net, recorder, facts)
             raise
-        _note_model(net, recorder, facts)
+        with looking():
+            _note_model(net, recorder, facts)
     facts["final"] = numbers({name: values[-1] for name, values in history.history.items() if len(values)})
     with timed("evaluate"):
         again = built.load_data() if hasattr(arguments.get("x"), "__next__") else arguments  # fit has used it up
         facts["evaluated"] = evaluate(net, again)
     if facts.get("first_nonfinite_metric") is None:
         _note_nonfinite(facts, "first_nonfinite_metric", facts["final"], len(next(iter(facts["steps"].values()), ())))
+
+
+@contextlib.contextmanager
+def looking() -> Iterator[None]:
+    """What the probe fails to read is our failure, and no verdict about the release; raises `Refused`."""
+    try:
+        yield
+    except Refused:
+        raise
+    except Exception as error:
+        name, message, _ = describe(error)
+        raise Refused(f"the probe could not read the model: {name}: {message.splitlines()[0][:300]}") from error
 
 
 def _note_model(model: Any, recorder: Any, facts: dict[str, Any]) -> None:
@@ -172,12 +186,16 @@ def _recorder(library: Any, facts: dict[str, Any]) -> Any:
 
         def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
             """Note where the weights start: a model without an input shape has been built by now."""
-            self.start = variables.start(self.model)
+            with looking():
+                self.start = variables.start(self.model)
 
         def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
             """Note the running averages that Keras hands to callbacks; one call may stand for several steps."""
-            self.step += int(getattr(self.model, "steps_per_execution", None) or 1)
-            values = numbers(logs or {})
+            with looking():
+                self.step += variables.steps_per_call(self.model)
+                self._note(numbers(logs or {}))
+
+        def _note(self, values: dict[str, float]) -> None:
             for name, value in values.items():
                 steps.setdefault(name, []).append(value)
             _note_nonfinite(facts, "first_nonfinite_metric", values, self.step)

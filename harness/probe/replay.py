@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import itertools
+import operator
+import re
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -16,11 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from . import model, tensors
+from . import batches, model, tensors
 
-
-class CannotReplayError(Exception):
-    """Which batch the step had cannot be known; its text says why."""
+_NODE = re.compile(r"\{\{.*?\}\}")  # how TensorFlow calls the place in its graph
 
 
 @dataclass
@@ -45,16 +44,15 @@ def shares(
     """Replay the batch, one share per replica, and say of each what is not finite.
 
     Raises:
-        CannotReplayError: the batch cannot be split, or the model cannot be made again.
+        batches.CannotReplayError: the batch cannot be split, or the model cannot be made again.
     """
     built.library.utils.set_random_seed(request["seed"])
     step = _Step(built, model.call(built.case.model, trial), before, trial["replicas"])
-    step.build(_map(lambda array: array[:1], batch[0]))
-    rows = _rows(batch[0])
-    piece = -(-rows // trial["replicas"])
+    step.build(batches.each(lambda array: array[:1], batch[0]))
+    piece = -(-batches.rows(batch[0]) // trial["replicas"])
     for replica in range(trial["replicas"]):
-        own = _map(lambda array, n=replica: array[n * piece : (n + 1) * piece], batch)
-        first = next(_leaves(own[0]))
+        own = batches.each(operator.itemgetter(slice(replica * piece, (replica + 1) * piece)), batch)
+        first = next(batches.leaves(own[0]))
         yield {"replica": replica, "rows": len(first), "input_shape": list(first.shape), **step.replay(own)}
 
 
@@ -73,15 +71,15 @@ class _Step:
         """Give a model without an input shape its weights, and both models' parts the same names.
 
         Raises:
-            CannotReplayError: the model is another one when it is made a second time.
+            batches.CannotReplayError: the model is another one when it is made a second time.
         """
         import tensorflow as tf
 
         net = self.net
         if len(net.weights) != len(self.before.weights):
-            net(_map(tf.convert_to_tensor, sample))
+            net(batches.each(tf.convert_to_tensor, sample))
         if len(net.weights) != len(self.before.weights):
-            raise CannotReplayError("model() makes other weights when it is called again")
+            raise batches.CannotReplayError("model() makes other weights when it is called again")
         named = zip(net.trainable_variables, self.built.net.trainable_variables)  # noqa: B905 - Python 3.9
         self.names = {id(own): str(getattr(theirs, "path", theirs.name)) for own, theirs in named}
         layers = zip(_layers(net), _layers(self.built.net))  # noqa: B905 - Python 3.9
@@ -111,15 +109,16 @@ class _Step:
             weight.assign(value)
         told: dict[str, Any] = {}
         pairs: list[tuple[Any, Any]] = []
-        inputs = _map(tf.convert_to_tensor, data)
-        with tensors.watched(self.built.case.__file__) as watch, self._watched_layers(told):
+        inputs = batches.each(tf.convert_to_tensor, data)
+        with tensors.watched(str(self.built.case.__file__)) as watch, self._watched_layers(told):
             try:
                 with self._stopped(told, scaling):
                     self.net.train_step(inputs)
             except _Applied as applied:
                 pairs = applied.pairs
             except Exception as error:
-                told["error"] = f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"
+                text = " ".join(_NODE.sub("", str(error)).split()).removesuffix(" name:")
+                told["error"] = f"{type(error).__name__}: {text[:500]}"
                 told["line"] = self._line_of(error)
         bad = (variable for gradient, variable in pairs if gradient is not None and tensors.state([_dense(gradient)]))
         first = next(bad, None)
@@ -135,7 +134,7 @@ class _Step:
     def _stopped(self, told: dict[str, Any], scaling: bool) -> Iterator[None]:
         """Stand in for the optimizer: note the loss, scale it as it was scaled then, and stop at the update."""
         optimizer, inner = self.net.optimizer, getattr(self.net.optimizer, "inner_optimizer", None)
-        scaled = getattr(optimizer, "scale_loss", None)
+        scaled: Any = getattr(optimizer, "scale_loss", None)
 
         def scale_loss(loss: Any) -> Any:
             told["loss"] = float(np.asarray(loss, dtype="float64"))
@@ -143,24 +142,29 @@ class _Step:
                 return loss
             return (loss * self.before.loss_scale if self.before.loss_scale else scaled(loss)) / self.divisor
 
-        def apply(gradients: Any, trainable_variables: Any = None, *_: Any, **__: Any) -> None:
-            found = list(trainable_variables) if trainable_variables is not None else self.net.trainable_variables
-            raise _Applied(list(zip(gradients, found)))  # noqa: B905 - Python 3.9
+        def stand_in(one: Any) -> dict[str, Callable[..., Any]]:
+            def apply(gradients: Any, trainable_variables: Any = None, *_: Any, **__: Any) -> None:
+                found = list(trainable_variables) if trainable_variables is not None else self.net.trainable_variables
+                apply_gradients(zip(gradients, found))  # noqa: B905 - Python 3.9
 
-        def apply_gradients(pairs: Any, *_: Any, **__: Any) -> None:
-            raise _Applied(list(pairs))
+            def apply_gradients(pairs: Any, *_: Any, **__: Any) -> None:
+                if scaled is not None and inner is not None:
+                    told["scaling"] = _scaling("loss" in told, one is optimizer)
+                raise _Applied(list(pairs))
 
-        stand_ins: dict[str, Callable[..., Any]] = {"apply": apply, "apply_gradients": apply_gradients}
+            return {"apply": apply, "apply_gradients": apply_gradients}
+
+        stand_ins = {id(one): stand_in(one) for one in (optimizer, inner) if one is not None}
         for one in (optimizer, inner):
-            for name, stand_in in ({} if one is None else stand_ins).items():
-                object.__setattr__(one, name, stand_in)
+            for name, function in stand_ins.get(id(one), {}).items():
+                object.__setattr__(one, name, function)
         if scaled is not None:
             object.__setattr__(optimizer, "scale_loss", scale_loss)
         try:
             yield
         finally:
             for one in (optimizer, inner):
-                for name in () if one is None else (*stand_ins, "scale_loss"):
+                for name in () if one is None else ("apply", "apply_gradients", "scale_loss"):
                     vars(one).pop(name, None)
 
     @contextlib.contextmanager
@@ -171,7 +175,7 @@ class _Step:
 
         def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
             output = original(layer, *args, **kwargs)
-            wrong = [part for part in _leaves(output) if "layer" not in told and tensors.state([part])]
+            wrong = [part for part in batches.leaves(output) if "layer" not in told and tensors.state([part])]
             if wrong:
                 told["layer"] = self.layers.get(id(layer), str(layer.name))
                 told["layer_kind"] = type(layer).__name__
@@ -185,102 +189,6 @@ class _Step:
             kind.__call__ = original
 
 
-def batch_of(built: model.Built, step: int) -> tuple[Any, ...]:
-    """The batch of a step, from 1: (x,), (x, y) or (x, y, sample_weight), each nested arrays.
-
-    Raises:
-        CannotReplayError: the batches have no order that could be known, or are of a kind that is not known.
-    """
-    arguments = built.load_data() if hasattr(built.arguments.get("x"), "__next__") else built.arguments
-    x = arguments.get("x")
-    if int(getattr(built.net, "steps_per_execution", None) or 1) > 1:
-        raise CannotReplayError("several steps are executed in one call: set steps_per_execution=1 to see which is bad")
-    if _is_arrays(x):
-        return _batch_of_arrays(built.library, arguments, step)
-    if hasattr(x, "__getitem__") and hasattr(x, "__len__"):
-        if arguments.get("shuffle"):
-            raise CannotReplayError("fit shuffles the batches: set shuffle=False")
-        return _unpacked(x[(step - 1) % len(x)])
-    if not hasattr(x, "__iter__"):
-        raise CannotReplayError(f"x is a {type(x).__name__}")
-    first, again = _nth(built, arguments, step), _nth(built, arguments, step)
-    if not _equal(first, again):
-        raise CannotReplayError("the dataset gives other batches each time: give its shuffle a seed or leave it out")
-    return first
-
-
-def _nth(built: model.Built, arguments: dict[str, Any], step: int) -> tuple[Any, ...]:
-    """The batch of a step from what can only be iterated; a dataset that ends begins anew with each epoch."""
-    x = arguments["x"]
-    if hasattr(x, "__next__"):
-        endless: Iterator[Any] = iter(built.load_data()["x"])
-    else:
-        endless = itertools.chain.from_iterable(itertools.repeat(x))
-    found = next(itertools.islice(endless, step - 1, step), None)
-    if found is None:
-        raise CannotReplayError("the data ends before the bad step")
-    return _unpacked(found)
-
-
-def _unpacked(element: Any) -> tuple[Any, ...]:
-    parts = element if isinstance(element, tuple) else (element,)
-    return _map(np.asarray, tuple(part for part in parts if part is not None))
-
-
-def _batch_of_arrays(library: Any, arguments: dict[str, Any], step: int) -> tuple[Any, ...]:
-    if arguments.get("shuffle"):
-        raise CannotReplayError("fit shuffles the samples: set shuffle=False")
-    if arguments.get("steps_per_epoch"):
-        raise CannotReplayError("steps_per_epoch beside arrays: leave it out")
-    rows = int(_rows(arguments["x"]) * (1.0 - float(arguments.get("validation_split") or 0.0)))
-    size = int(arguments.get("batch_size") or 32)
-    start = (step - 1) % -(-rows // size) * size
-    floatx = library.config.floatx() if hasattr(library, "config") else "float32"
-
-    def cut(array: Any) -> Any:
-        part = np.asarray(array)[start : min(start + size, rows)]
-        return part.astype(floatx) if part.dtype.kind == "f" else part  # as fit does
-
-    given = [arguments[name] for name in model.DATA if arguments.get(name) is not None]
-    return _map(cut, tuple(given))
-
-
-def _is_arrays(value: Any) -> bool:
-    found = list(_leaves(value))
-    return bool(found) and all(hasattr(one, "shape") and hasattr(one, "__getitem__") for one in found)
-
-
-def _map(function: Callable[[Any], Any], value: Any) -> Any:
-    """Apply a function to every leaf of nested dicts, lists and tuples."""
-    if isinstance(value, dict):
-        return {key: _map(function, part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_map(function, part) for part in value)
-    return function(value)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _leaves(part)
-    elif value is not None:
-        yield value
-
-
-def _equal(one: Any, other: Any) -> bool:
-    pairs = itertools.zip_longest(_leaves(one), _leaves(other))
-    return all(a is not None and b is not None and a.dtype == b.dtype and a.tobytes() == b.tobytes() for a, b in pairs)
-
-
-def _rows(x: Any) -> int:
-    first = next(_leaves(x))
-    if not getattr(first, "shape", ()):
-        raise CannotReplayError("the batch has no samples that could be split")
-    return int(first.shape[0])
-
-
 def _layers(net: Any) -> list[Any]:
     return list(net._flatten_layers()) if hasattr(net, "_flatten_layers") else []
 
@@ -292,6 +200,11 @@ def _divides(library: Any) -> bool:
     except ImportError:
         return False
     return hasattr(losses, "scale_loss_for_distribution")
+
+
+def _scaling(scaled: bool, unscaled: bool) -> str:
+    """How a step uses its loss-scale optimizer, which scales the loss and divides the gradients again."""
+    return {(True, False): "not unscaled", (False, True): "not scaled"}.get((scaled, unscaled), "")
 
 
 def _dense(gradient: Any) -> Any:

@@ -154,6 +154,12 @@ def iterations(model: Any) -> int | None:
     return None if counter is None else int(copies(counter)[0])
 
 
+def steps_per_call(model: Any) -> int:
+    """How many training steps one call of the graph makes: a number in Keras 3, a variable in tf-keras."""
+    number = getattr(model, "steps_per_execution", None)
+    return 1 if number is None else int(copies(number)[0])
+
+
 def facts_of(role: str, variable: Any) -> dict[str, Any]:
     """Describe one variable."""
     raw = raw_variable(variable)

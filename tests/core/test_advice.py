@@ -71,6 +71,17 @@ class TestCauses:
             "nonfinite-metric on 3.8.0 hangs on the key sum, mean: gone with sum->NONE, mean->NONE",
         ]
 
+    def test_a_change_on_a_release_that_could_not_be_tried_took_nothing_away(self):
+        tried = FixResult(
+            name="sum->NONE",
+            sentence="",
+            releases=(Graded(version="3.9.0", grade=Grade.MASKS, reason="", by_symptom={NAN.value: ("bad", "good")}),),
+        )
+        untried = FixResult(name="mean->NONE", sentence="", releases=(blocked(),))
+        assert causes([tried, untried]) == [
+            "nonfinite-metric on 3.9.0 hangs on the key sum: gone with sum->NONE",
+        ]
+
     def test_nothing_was_tried(self):
         assert causes([]) == []
         assert causes([FixResult(name="sum->NONE", sentence="", releases=(blocked(),))]) == []
@@ -129,7 +140,8 @@ class TestWorkarounds:
         ]
 
     def test_equal_releases_that_are_not_neighbours_have_their_own_sentences(self):
-        rows = [("1.0", verdicts()), ("2.0", verdicts(nonfinite_metric=BAD)), ("3.0", verdicts()), ("4.0", verdicts())]
+        sick = verdicts(nonfinite_metric=BAD)
+        rows = [("1.0", verdicts()), ("2.0", sick), *((version, verdicts()) for version in ("3.0", "3.5", "4.0"))]
         assert [told.split(":")[0] for told in workarounds("keras", rows, [NAN])] == [
             "pin keras 1.0",
             "pin keras 2.0",

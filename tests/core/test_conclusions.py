@@ -42,6 +42,14 @@ class TestConclusion:
         _, told = answer("nnnn")
         assert told.sentence == "nonfinite-metric: in every release that could be tested, from 0 to 3."
 
+    def test_what_always_shows_is_told_beside_what_changes(self) -> None:
+        """The end of one failure is no cure while another one goes on."""
+        _, told = answer("eewww")
+        assert told.answer is Answer.ANSWERED
+        assert told.sentence == (
+            "exception ends 1 -> 2; wrong-metric: in every release that could be tested, from 2 to 4."
+        )
+
     def test_no_release(self) -> None:
         _, told = answer("gggg", Policy(symptoms=(NAN,)))
         assert told.answer is Answer.NO_RELEASE

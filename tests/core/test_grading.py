@@ -80,6 +80,8 @@ class TestTruthTable:
             (nan, {}, [NAN], Grade.PROVEN, f"{gone} and every value equals the reference on one replica"),
             ({**nan, "wrong_metric": SKIP}, {}, [NAN, WRONG], Grade.PROVEN, f"{gone} and every value equals"),
             # shows none
+            (unseen, {}, [WRONG, NAN], Grade.INCONCLUSIVE, f"without the fix {untold}"),
+            ({}, unseen, [WRONG, NAN], Grade.INCONCLUSIVE, f"with the fix {untold}"),
             ({}, wrong, [NAN], Grade.BREAKS, "without the fix it does not fail so, with it wrong-metric: it shows"),
             (apart, {**apart, **wrong}, [NAN], Grade.BREAKS, "without the fix it does not fail so, with it"),
             (unseen, {}, [NAN], Grade.INCONCLUSIVE, f"without the fix {untold}"),

@@ -112,6 +112,10 @@ class TestMetadataBlock:
             "begin it with '# /// script', start each line with '# ', end it with '# ///'; no spaces behind"
         )
 
+    @pytest.mark.parametrize("behind", ["", "# one\n", "# one\n#\n", "# one\n# two\n# three\n"])
+    def test_comments_behind_the_block_are_no_part_of_it(self, behind):
+        assert metadata_text(f"# /// script\n# a = 1\n# ///\n{behind}", where="my.py") == "a = 1\n"
+
     def test_a_block_of_another_tool_may_stand_before_and_behind(self):
         other, own = "# /// other\n# b = 2\n# ///\n", "# /// script\n#\n# a = 1\n# ///\n"
         assert metadata_text(f"{other}\n{own}\n{other}", where="my.py") == "\na = 1\n"

@@ -212,6 +212,9 @@ class TestHowMuchWasSeen:
         assert outcomes(MODEL, seen, reference) == dict.fromkeys(Symptom, GOOD)
         assert outcomes(MODEL, seen, None)[Symptom.NONFINITE_METRIC] is GOOD
 
+    def test_a_trial_whose_steps_were_not_recorded_is_not_too_short(self):
+        assert outcomes(MODEL, observation(), observation(steps={"loss": (0.1,) * 5})) == dict.fromkeys(Symptom, GOOD)
+
     def test_one_step_of_two_is_too_few(self):
         seen, reference = observation(steps={"loss": (0.1,)}), observation(steps={"loss": (0.1, 0.1)})
         assert outcomes(MODEL, seen, reference)[Symptom.NONFINITE_METRIC] is SKIP

@@ -178,6 +178,8 @@ class TestRefusals:
         assert hint == "releases near it: 3.1.9, 3.2.0, 3.2.4; `harness releases --package keras` lists all"
         hint = refused(find, known, "4.2", where="--to").hint or ""
         assert hint.startswith("releases near it: 3.2.0, 3.2.4, 4.2.5.1;")
+        known = [release(version) for version in ("4.0.7", "4.0.8", "4.0.9", "4.2.0")]
+        assert (refused(find, known, "4", where="--to").hint or "").startswith("releases near it: 4.0.7, 4.0.8, 4.0.9;")
 
     @given(published, versions)
     def test_the_suggestions_are_usable_in_order_and_at_most_three(self, known, wanted):

@@ -105,6 +105,11 @@ class TestAttempt:
         assert remedies.attempt(only, remedy, 1).reference is None
         assert remedies.sound(only, ()) == Variant(options=(("remedy", "none"),))
 
+    def test_a_reference_with_a_setting_that_the_case_does_not_have_names_the_case(self):
+        with pytest.raises(UsageError, match="has no value 'silent'") as raised:
+            remedies.sound(CASE, (("fault", "none"), ("policy", "silent")))
+        assert raised.value.where == "repro_cases/identity.py"
+
     def test_the_settings_of_the_remedy_win_over_those_of_the_fault(self):
         remedy = Remedy(
             name="r", title="t", options={"fault": "none"}, against={"fault": "silent_log", "policy": "float32"}

@@ -76,6 +76,7 @@ class TestScripts:
     def test_a_bad_exit_code_stands_for_the_symptom_that_the_case_expects(self):
         found = outcomes(case(level=Level.SCRIPT, expects=Symptom.NONFINITE_METRIC), script(1), None)
         assert found == {Symptom.KILLED: SKIP, Symptom.TIMEOUT: SKIP, Symptom.NONFINITE_METRIC: BAD}
+        assert list(found) == [Symptom.KILLED, Symptom.TIMEOUT, Symptom.NONFINITE_METRIC]
 
     @pytest.mark.parametrize("expects", [Symptom.KILLED, Symptom.TIMEOUT])
     def test_but_leaving_with_a_code_is_neither_being_killed_nor_hanging(self, expects):
@@ -103,7 +104,7 @@ class TestScripts:
         assert set(outcomes(SCRIPT, ended(EndingKind.FINISHED, Stage.SCRIPT), None).values()) == {GOOD}
 
     def test_each_failure_has_its_signature_and_what_it_hides_says_so(self):
-        seen = script(3, output="step 7\nValueError: shape (2, 3)\n")
+        seen = script(3, output="step 7\nTraceback\nValueError: shape (2, 3)\n")
         why = "exit code 3: ValueError: shape (2, 3)"
         found = judge(SCRIPT, seen, None)
         assert list(found) == [Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT]

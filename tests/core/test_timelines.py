@@ -38,7 +38,9 @@ NOVEMBER = [build(f"202411{day:02}03") for day in (18, 19, 21, 22, 23, 24)]
 
 
 def test_days_stand_in_the_version_and_else_in_the_upload_time() -> None:
-    assert day_of(build("2024112803")) == date(2024, 11, 28)
+    late = end_of(date(2024, 12, 1))
+    assert day_of(build("2024112803", released=late)) == date(2024, 11, 28)
+    assert day_of(build("20241128", released=late)) == date(2024, 11, 28)
     assert day_of(build("20251001", package="tf-nightly", base="2.21.0")) == date(2025, 10, 1)
     odd = Release(package="x-nightly", version="1.0.dev7", released=end_of(date(2024, 5, 6)))
     assert day_of(odd) == date(2024, 5, 6)
@@ -59,6 +61,12 @@ def test_a_range_of_versions_is_exact_within_a_day() -> None:
     made = nightly_timeline(twice, first="3.7.0.dev2024112420", last="latest")
     assert made.versions == ("3.7.0.dev2024112420", "3.7.0.dev2024112503")
     assert nightly_timeline(twice, first="2024-11-24", last="3.7.0.dev2024112403").versions == ("3.7.0.dev2024112403",)
+
+
+def test_a_build_is_found_by_its_version_in_either_spelling() -> None:
+    odd = build("2024112403", version="3.7.0-dev2024112403")
+    for text in ("3.7.0-dev2024112403", "3.7.0.dev2024112403"):
+        assert nightly_timeline([odd, build("2024112503")], first=text, last="2024-11-24").releases == (odd,)
 
 
 def test_a_build_of_the_next_version_follows_by_its_day() -> None:

@@ -76,6 +76,30 @@ def test_from_the_nightly_to_the_commit(tmp_path: Path, harness_run: Harness, in
     assert again.report == found.report, "what is written again from the journals alone is the same"
 
 
+def test_a_clone_that_is_older_than_the_nightlies_is_named(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    """The coarser answer stands; what to do for the finer one is said."""
+    made = history(tmp_path / "clone", [GOOD, BAD])
+    index.publish(
+        Toy(
+            name="toykeras-nightly",
+            module="toykeras",
+            version=f"1.0.dev202412{day:02}03",
+            source=f"def check(): return {code}",
+            uploaded=FIRST + timedelta(days=29 + day),
+        )
+        for day, code in ((1, GOOD), (2, BAD))
+    )
+    words = words_of(repro(tmp_path), "2024-12-01", "2024-12-02")
+    asked = ["--package", "toykeras-nightly", "--channel", "nightly,commit", "--clone", str(made.clone)]
+    found = harness_run(*words, *asked)
+    assert found.transitions == [("regression", "1.0.dev2024120103", "1.0.dev2024120203")]
+    assert found.report["stages"] == []
+    assert "the clone has no commit between 2024-12-01 02:00 and 2024-12-02 04:00" in found.err
+    assert f"it ends with {made.commits[1][:12]} of 2024-11-01" in found.err
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

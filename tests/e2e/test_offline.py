@@ -298,3 +298,16 @@ def test_run_shows_one_trial(tmp_path: Path, harness_run: Harness) -> None:
     shown = harness_run("run", case.path, "--release", "2.0")
     assert shown.code == 0
     assert "exit code 1" in shown.out
+
+
+def test_a_line_per_case_and_those_about_another_package_say_so(tmp_path: Path, harness_run: Harness) -> None:
+    own, other = repro(tmp_path), repro(tmp_path, name="other")
+    other.path.write_text(other.path.read_text().replace('package = "toykeras"', 'package = "othertoy"'))
+    found = harness_run("repro", "1.3", own.path, other.path, "--package", "toykeras")
+    assert found.code == 0
+    told = [line.split()[:2] for line in found.out.splitlines()[1:]]
+    assert told == [["toy", "bad"], ["other", "skip"]]
+    assert "is about othertoy" in found.out
+    refused = harness_run("repro", "1.3", other.path, "--package", "toykeras")
+    assert refused.code == 2
+    assert "no case is about toykeras" in refused.err

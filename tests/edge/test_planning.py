@@ -126,3 +126,20 @@ def test_no_python_is_accepted(planner: Planner, home: Home) -> None:
     with pytest.raises(UsageError, match="no Python of this machine") as failure:
         planner.plan(timeline(home, "1.2"), asked(), Mode.FIXED)
     assert ">=3.99" in str(failure.value)
+
+
+def test_a_release_that_asks_for_the_framework_by_name_gets_it_once(
+    planner: Planner, home: Home, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tf-keras requires ``tensorflow``; beside tensorflow-cpu both would install the same files."""
+    monkeypatch.setattr("harness.edge.companions.framework_package", lambda: "tensorflow-cpu")
+    index.publish(
+        [
+            *(Toy(name=name, module="tensorflow", version="2.19.0") for name in ("tensorflow", "tensorflow-cpu")),
+            Toy(version="9.0", requires=("tensorflow<3",)),
+        ]
+    )
+    plan = planner.plan(timeline(home, "9.0"), asked("tensorflow==2.19.0"), Mode.FIXED)
+    assert plan.wanted.requirements == ("tensorflow-cpu==2.19.0",)
+    assert pins(plan) == ["tensorflow==2.19.0"]
+    assert pins(planner.plan(timeline(home, "2.3"), asked("tensorflow"), Mode.FIXED)) == ["tensorflow-cpu==2.19.0"]

@@ -1,0 +1,345 @@
+"""`harness diagnose` names the right boundary for every fault of the cases, on real Keras.
+
+All trials of one case share a process tree, and all cases share the environments of three releases. The unwatched
+trial and the one on one replica only add evidence; one row per case has them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import pytest
+
+from harness.commands import diagnose, single
+from harness.core.diagnosis import Boundary, Diagnosis
+from harness.core.variants import Variant
+from harness.edge import case_files
+from harness.wiring import Workshop, workshop
+from tests.test_architecture import ROOT
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]
+
+PINS = ("tensorflow==2.19.1",)
+LATEST = "3.15.1"
+PATIENCE = 900  # seconds for a trial: on a busy machine the deadlines of the cases are no boundary of a training
+DATA, COMPUTE, OPTIMISATION, METRIC_STATE, NONE = list(Boundary)[:5]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One diagnosis and what it has to say."""
+
+    case: str
+    boundary: Boundary
+    says: str = ""
+    next: str = ""
+    fault: str = ""
+    policy: str = ""
+    replicas: int = 2
+    release: str = LATEST
+    controlled: bool = False
+
+    def __str__(self) -> str:
+        words = (self.case, self.release, self.fault, self.policy, f"x{self.replicas}")
+        return " ".join(word for word in words if word)
+
+    @property
+    def variant(self) -> Variant:
+        """The trial that is diagnosed: what the command makes of its options."""
+        case = replace(case_files.read(self.case), replicas=self.replicas)
+        settings = (f"fault={self.fault}",) if self.fault else ()
+        return diagnose.variant(case, {"settings": settings, "policy": self.policy or None})
+
+
+STFT = [
+    Row(
+        case="stft_loss",
+        fault="silent_waveform",
+        boundary=COMPUTE,
+        says="step 1, replica 1: loss is nan, in RealDiv (line ",
+        next="add an epsilon to the denominator",
+    ),
+    Row(
+        case="stft_loss",
+        fault="silent_log",
+        boundary=COMPUTE,
+        says="step 1, replica 1: loss is inf, in Log (line ",
+        next="add an epsilon inside the logarithm",
+    ),
+    Row(
+        case="stft_loss",
+        fault="zero_norm",
+        boundary=COMPUTE,
+        says="step 1, replica 1: loss is inf, in RealDiv (line ",
+        next="add an epsilon to the denominator",
+    ),
+    Row(
+        case="stft_loss",
+        fault="silent_root",
+        boundary=COMPUTE,
+        says="step 1, replica 1: gradient of sequential/conv1d/kernel, in SqrtGrad (line ",
+        next="put a floor under the root",
+    ),
+    Row(
+        case="stft_loss",
+        fault="empty_replica",
+        boundary=DATA,
+        says="step 9 leaves replica 1 without samples, and it raises tensorflow.",
+        next="drop the last incomplete batch",
+    ),
+    Row(case="stft_loss", fault="empty_replica", replicas=1, boundary=NONE, says="in 9 steps"),
+    Row(
+        case="stft_loss",
+        fault="scalar_loss",
+        boundary=NONE,
+        says="nothing became non-finite in 8 steps; but it is not what one replica trains: wrong-",
+        next="harness bisect stft_loss --set fault=scalar_loss",
+        controlled=True,
+    ),
+    Row(case="stft_loss", fault="loss_outside_scope", boundary=NONE, says="in 8 steps"),
+    Row(
+        case="stft_loss",
+        fault="window_mismatch",
+        boundary=COMPUTE,
+        says="raises ValueError: Dimensions must be equal, but are 48 and 64",
+        next="mend the line named above",
+    ),
+    Row(case="stft_loss", fault="none", boundary=NONE),
+]
+
+ATTENTION = [
+    Row(
+        case="attention_mask",
+        fault="grows",
+        boundary=COMPUTE,
+        says="step 18, replica 1: forward pass, output of Attention attention (float16), in AddV2 (line ",
+        next='give layer attention dtype="float32"',
+        controlled=True,
+    ),
+    Row(
+        case="attention_mask",
+        fault="infinite_mask",
+        boundary=COMPUTE,
+        says="step 1, replica 1: forward pass, output of Attention attention (float16), NaN in Softmax (line ",
+        next="mask with a large finite number",
+    ),
+    Row(
+        case="attention_mask",
+        fault="scaling_skipped",
+        boundary=OPTIMISATION,
+        says="nothing became non-finite in 48 steps; but the step never calls optimizer.scale_loss",
+        next="differentiate optimizer.scale_loss(loss)",
+    ),
+    Row(
+        case="attention_mask",
+        fault="unscaling_skipped",
+        boundary=OPTIMISATION,
+        says="hands scaled gradients to the inner optimizer, so they are never divided by the scale (256)",
+        next="call apply of the loss-scale optimizer itself",
+    ),
+    Row(case="attention_mask", fault="none", boundary=NONE),
+]
+
+MIXED = [
+    Row(
+        case="mixed_precision",
+        fault="overflow_on_one_replica",
+        boundary=OPTIMISATION,
+        says="and without it is finite; LossScaleOptimizer asks the first replica only, whose gradients are finite",
+        next="start it lower: LossScaleOptimizer(initial_scale=2**8)",
+        controlled=True,
+    ),
+    Row(case="mixed_precision", fault="overflow_on_one_replica", replicas=1, boundary=NONE, says="in 40 steps"),
+    Row(
+        case="mixed_precision",
+        fault="nan_in_data",
+        boundary=DATA,
+        says="x is not finite in 1 sample, first in number 20 (from 0); first seen in step 1: replica 1, forward pass",
+        next="drop or repair these samples",
+    ),
+    Row(
+        case="mixed_precision",
+        fault="inf_in_data",
+        boundary=DATA,
+        says="x is not finite in 1 sample, first in number 20 (from 0); first seen in step 1: replica 1, forward pass",
+    ),
+    Row(
+        case="mixed_precision",
+        fault="huge_range",
+        boundary=DATA,
+        says="reaches 3.138e+06 in feature 0, 8e+05 times the next and does not fit float16 (largest 65504)",
+        next="normalise the feature named above",
+    ),
+    Row(
+        case="mixed_precision",
+        fault="huge_range",
+        policy="float32",
+        boundary=DATA,
+        says="reaches 3.138e+06 in feature 0, 8e+05 times the next; before step 2 the largest weight grew",
+        next="normalise the feature named above",
+    ),
+    Row(
+        case="mixed_precision",
+        fault="high_rate",
+        boundary=OPTIMISATION,
+        says="the training diverges",
+        next="divide the learning rate by ten",
+    ),
+    Row(
+        case="mixed_precision",
+        fault="high_loss_scale",
+        boundary=OPTIMISATION,
+        says="step 1, replica 0: gradient of sequential/dense/kernel with loss scaling, and without it is finite",
+        next="lower the loss scale",
+    ),
+    Row(case="mixed_precision", fault="high_loss_scale", policy="float32", boundary=NONE),
+    Row(case="mixed_precision", fault="none", boundary=NONE),
+]
+
+RESNET = [
+    Row(
+        case="resnet_bce",
+        fault="saturated_log",
+        boundary=COMPUTE,
+        says="step 1, replica 1: loss is inf, in Log (line ",
+        next="give the last layer",
+        controlled=True,
+    ),
+    Row(case="resnet_bce", fault="float16_loss", boundary=NONE),
+    Row(case="resnet_bce", fault="scaled_rate", boundary=NONE),
+    Row(
+        case="resnet_bce",
+        fault="scaled_rate",
+        policy="float32",
+        boundary=OPTIMISATION,
+        says="the training diverges",
+        next="divide the learning rate by ten",
+    ),
+    Row(case="resnet_bce", fault="float64_input", boundary=NONE),
+    Row(case="resnet_bce", fault="training_false", boundary=NONE),
+    Row(case="resnet_bce", fault="none", boundary=NONE),
+]
+
+IDENTITY = [
+    Row(
+        case="identity",
+        release="3.9.0",
+        boundary=METRIC_STATE,
+        says="replica 0: loss/count (aggregation SUM, synchronization ON_WRITE) is not finite while weights",
+        next="harness verify-fix identity --fix metrics-on-read --from 3.9.0 --to 3.9.0",
+        controlled=True,
+    ),
+    Row(case="identity", release="3.9.0", replicas=1, boundary=NONE, says="in 256 steps"),
+    Row(case="identity", release="3.10.0", boundary=NONE),
+    Row(case="identity", boundary=NONE),
+]
+
+ROWS = [*MIXED, *STFT, *ATTENTION, *RESNET, *IDENTITY]
+
+
+@pytest.fixture(scope="module")
+def shop() -> Iterator[Workshop]:
+    with workshop() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def diagnosed(shop):
+    """A diagnosis by its row; all rows of one case on one release are run at once."""
+    groups = defaultdict(list)
+    for row in ROWS:
+        groups[row.case, row.release].append(row)
+    done: dict[Row, Diagnosis] = {}
+
+    def of(row: Row) -> Diagnosis:
+        if row not in done:
+            case = replace(case_files.read(row.case), timeout_seconds=PATIENCE)
+            release = single.find_release(shop, case.package, row.release, where="--release")
+            given = {"pins": PINS, "mode": "fixed", "python": None}
+            environment = single.prepare(shop, [case], release, given)
+            for bare in (True, False):
+                rows = [one for one in groups[row.case, row.release] if one.controlled is not bare]
+                variants = [one.variant for one in rows]
+                found = diagnose.diagnoses(shop.trials(), environment, case, row.release, variants, bare=bare)
+                for one, told in zip(rows, found, strict=True):
+                    written = diagnose.to_the_letter(told.next_change, case, row.release, one.variant)
+                    done[one] = replace(told, next_change=written)
+        return done[row]
+
+    return of
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_the_boundary(diagnosed, row):
+    found = diagnosed(row)
+    assert found.boundary is row.boundary, found
+    assert row.says in found.sentence, found
+    assert row.next in found.next_change, found
+
+
+def test_every_fault_is_in_the_table():
+    for name in ("stft_loss", "attention_mask", "mixed_precision", "resnet_bce"):
+        assert {row.fault for row in ROWS if row.case == name} == set(case_files.read(name).switches["fault"])
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.controlled], ids=str)
+def test_watching_changes_no_number(diagnosed, row):
+    assert diagnosed(row).disturbance == ""
+
+
+def test_what_float32_and_one_replica_do_is_evidence(diagnosed):
+    (grows,) = (row for row in ROWS if row.fault == "grows")
+    assert "in float32: stays finite" in diagnosed(grows).evidence
+    (broken,) = (row for row in ROWS if row.boundary is METRIC_STATE)
+    assert "on one replica: stays finite" in diagnosed(broken).evidence
+
+
+OWN = """
+# /// script
+# dependencies = ["keras", "tensorflow"]
+# [tool.harness]
+# title = "a vector of length 0"
+# timeout_seconds = 600
+# ///
+import keras
+import numpy as np
+import tensorflow as tf
+
+
+def data():
+    x = np.random.default_rng(0).normal(size=(40, 3)).astype("float32")
+    x[25] = 0.0
+    left, right = x[:, :1], x[:, 1:]
+    return {"x": tf.data.Dataset.from_tensor_slices(((left, right), x[:, :1])).batch(8)}
+
+
+def model():
+    left, right = keras.Input((1,)), keras.Input((2,))
+    joined = keras.layers.Concatenate()([left, right])
+    scaled = keras.layers.Dense(3, use_bias=False, name="first")(joined)
+    length = keras.layers.Lambda(lambda v: tf.sqrt(tf.reduce_sum(v**2, -1, keepdims=True)))(scaled)
+    net = keras.Model([left, right], keras.layers.Dense(1)(length))
+    net.compile(optimizer="sgd", loss="mse")
+    return net
+"""
+
+
+def test_a_case_of_ones_own_outside_the_repository(tmp_path):
+    """Two inputs, a dataset, no switches: what the repository's cases do not have."""
+    path = tmp_path / "my_case.py"
+    path.write_text(OWN)
+    command = [sys.executable, "-m", "harness", "diagnose", str(path), "--release", LATEST, "--json"]
+    command += [word for pin in PINS for word in ("--with", pin)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["boundary"] == "compute"
+    assert found["sentence"].startswith("step 4, replica 0: gradient of first/kernel, in SqrtGrad (line ")
+    assert found["next_change"].startswith("put a floor under the root")
+    assert found["disturbance"] == ""
+    assert ROOT not in path.parents
