@@ -101,29 +101,25 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 #
 # [[tool.harness.claims]]
 # says = "Softmax in float32 is enough against NaN, though the mask was added in float16."
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { remedy = "float32_softmax" }
 #
 # [[tool.harness.claims]]
 # says = "With a mask value away from the edge of float16 there is no NaN."
 # origin = "https://github.com/tensorflow/tensorflow/pull/59657"
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { remedy = "half_min" }
 #
 # [[tool.harness.claims]]
 # says = "In float32 the same mask gives no NaN."
 # origin = "https://github.com/google/flax/issues/982"
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { policy = "float32" }
 #
 # [[tool.harness.claims]]
 # says = "In mixed_bfloat16 the same mask gives no NaN."
 # origin = "https://github.com/google/flax/issues/982"
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]

@@ -129,14 +129,14 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 # against = { fault = "high_loss_scale" }
 #
 # [[tool.harness.claims]]
-# says = "In float32 the same model trains on two replicas what it trains on one."
+# says = "In float32 the same training stays finite."
 # origin = "https://github.com/keras-team/keras/issues/16552"
-# predicts = "good"
+# predicts = "finite"
 # options = { policy = "float32" }
 #
 # [[tool.harness.claims]]
 # says = "On one replica the overflow leaves no NaN."
-# predicts = "good"
+# predicts = "finite"
 # replicas = 1
 #
 # [[tool.harness.claims]]
@@ -153,20 +153,18 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU; the first two a
 # options = { fault = "nan_in_data", policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "In mixed_bfloat16, without loss scaling, two replicas train what one trains, outlier and all."
-# predicts = "good"
+# says = "mixed_bfloat16 needs no loss scaling: without it the same training stays finite."
+# predicts = "finite"
 # options = { policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]
 # says = "bfloat16 has the range of float32, so a wrong unit gives no NaN."
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { fault = "huge_range", policy = "mixed_bfloat16" }
 #
 # [[tool.harness.claims]]
 # says = "Clipping the norm cures a gradient that loss scaling made overflow."
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { fault = "high_loss_scale", remedy = "clipnorm" }
 # ///
 

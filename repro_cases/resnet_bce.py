@@ -91,14 +91,15 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # origin = "https://github.com/keras-team/keras/issues/20285"
 #
 # [[tool.harness.claims]]
-# says = "batch_size=32 becomes 64 on two replicas, so training differs from one replica."
-# predicts = "wrong-metric"
+# says = "batch_size=32 becomes 64 on two replicas, so other weights are learned than on one."
+# predicts = "wrong-weights"
 # options = { fault = "none" }
 #
 # [[tool.harness.claims]]
 # says = "batch_size=32 is split, 16 for each of two replicas, so training equals that on one replica."
 # origin = "https://github.com/tensorflow/tensorflow/issues/40428"
 # predicts = "good"
+# release = "3.15.1"
 # options = { fault = "none" }
 #
 # [[tool.harness.claims]]
@@ -114,14 +115,13 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 #
 # [[tool.harness.claims]]
 # says = "What saturates in float16 does not in float32: the textbook loss stays finite."
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { policy = "float32" }
 #
 # [[tool.harness.claims]]
-# says = "fit overrides the training=False with which a base model was called."
+# says = "fit overrides the training=False of a base model: each replica gets statistics of its own."
 # origin = "https://github.com/keras-team/keras/issues/20285"
-# predicts = "wrong-metric"
+# predicts = "wrong-weights"
 # options = { fault = "training_false" }
 #
 # [[tool.harness.claims]]

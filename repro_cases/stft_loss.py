@@ -121,15 +121,13 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # [[tool.harness.claims]]
 # says = "With an epsilon inside the logarithm a silent target gives no NaN."
 # origin = "https://github.com/csteinmetz1/auraloss/issues/63"
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { fault = "silent_log", remedy = "log_epsilon" }
 #
 # [[tool.harness.claims]]
 # says = "With an epsilon inside the logarithm a clip of silence gives no NaN."
 # origin = "https://github.com/csteinmetz1/auraloss/issues/63"
-# predicts = "good"
-# replicas = 1
+# predicts = "finite"
 # options = { fault = "silent_waveform", remedy = "log_epsilon" }
 #
 # [[tool.harness.claims]]
@@ -139,14 +137,15 @@ What the measurements say (Keras 3.15.1, TensorFlow 2.19.1, CPU):
 # options = { fault = "empty_replica" }
 #
 # [[tool.harness.claims]]
-# says = "A loss object that was made outside the scope is scaled wrongly."
-# predicts = "wrong-metric"
+# says = "A loss object that was made outside the scope is scaled wrongly, so other weights are learned."
+# predicts = "wrong-weights"
 # options = { fault = "loss_outside_scope" }
 #
 # [[tool.harness.claims]]
 # says = "A loss divided by the global batch size is reported as 1/N on N replicas."
 # origin = "https://github.com/keras-team/keras/issues/16285"
 # predicts = "wrong-metric"
+# release = "3.15.1"
 # options = { fault = "scalar_loss", remedy = "average_loss" }
 #
 # [[tool.harness.claims]]

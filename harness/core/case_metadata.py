@@ -160,7 +160,7 @@ def _fields(
 
 
 def _prediction(path: str, key: str, value: object) -> str:
-    allowed = ("good", *(symptom.value for symptom in Symptom))
+    allowed = ("good", "finite", *(symptom.value for symptom in Symptom))
     if value not in allowed:
         raise refused(path, key, "one of " + ", ".join(allowed), value)
     return str(value)

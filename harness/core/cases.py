@@ -58,7 +58,7 @@ class Claim:
     Attributes:
         says: The claim in one sentence.
         origin: Where it is made.
-        predicts: ``good`` or the symptom that must show if the claim holds; "" when it cannot be tested here.
+        predicts: ``good``, ``finite`` or the symptom that must show if the claim holds; "" when it cannot be tested.
         release: The release that it speaks of; "" for the one under test.
         replicas: Number of replicas that it speaks of; 0 for the case's own.
         options: Switch settings that it speaks of.

@@ -7,6 +7,7 @@
     good                 a symptom                                 refuted
     good                 no symptom, one at least was looked for   supported
     good                 nothing could be told                     not testable here
+    finite               the same, but values are not looked at    the same
     a symptom            that symptom                              supported
     a symptom            not that symptom                          refuted
     a symptom            it is hidden, or not looked for           not testable here
@@ -28,6 +29,7 @@ from harness.core.variants import Variant
 from harness.core.verdicts import Outcome, Verdicts
 
 GOOD = "good"
+FINITE = "finite"
 COMPARING = (Symptom.WRONG_METRIC.value, Symptom.WRONG_WEIGHTS.value)
 
 
@@ -74,6 +76,8 @@ def weigh(claim: Claim, verdicts: Verdicts) -> tuple[Answer, str]:
     """Hold a claim against the verdicts of one trial; returns the answer and why."""
     if claim.predicts == GOOD:
         return _weigh_health(verdicts)
+    if claim.predicts == FINITE:
+        return _weigh_health({s: verdict for s, verdict in verdicts.items() if s.value not in COMPARING})
     symptom = Symptom(claim.predicts)
     verdict = verdicts.get(symptom)
     if verdict is None:

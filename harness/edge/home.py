@@ -38,15 +38,12 @@ class Home:
     def scratch(self) -> Iterator[Path]:
         """A temporary folder that is removed at the end, whatever happened in it."""
         parent = self.folder("scratch")
-        with (
-            disk_errors(parent, "free some space"),
-            scratch_folder(parent, self.folder("locks") / "scratch.lock") as made,
-        ):
+        with disk_errors(parent, "free some space"), scratch_folder(parent) as made:
             yield made
 
     def sweep(self) -> None:
         """Remove the temporary folders that killed harnesses left behind."""
-        sweep(self.folder("scratch"), self.folder("locks") / "scratch.lock")
+        sweep(self.folder("scratch"))
 
 
 @contextmanager

@@ -1,14 +1,14 @@
 """Folders for the while of one piece of work, and what is left of those whose harness was killed.
 
 Each is held by the lock of a file beside it: whoever can take that lock knows that its owner is gone, in whatever
-container it ran. One more lock keeps apart those who make a folder and those who look for forgotten ones.
+container it ran. The lock is there before the folder and goes after it.
 """
 
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,45 +20,40 @@ UNHELD_SECONDS = 86_400.0  # a folder without a lock is somebody else's until it
 
 
 @contextmanager
-def scratch_folder(parent: Path, guard: Path) -> Iterator[Path]:
-    """A folder that is removed at the end, whatever happened in it.
-
-    Args:
-        parent: Where it is made.
-        guard: The lock that is held while it is made.
-    """
-    with FileLock(guard):
-        made = Path(tempfile.mkdtemp(dir=parent))
-        own = FileLock(_lock_of(made))
-        own.acquire()
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """A folder that is removed at the end, whatever happened in it."""
+    made = parent / uuid.uuid4().hex
     try:
-        yield made
+        with FileLock(_lock_of(made)):
+            made.mkdir(mode=0o700)
+            try:
+                yield made
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
-        own.release()
         if not made.exists():
             _lock_of(made).unlink(missing_ok=True)
 
 
-def sweep(parent: Path, guard: Path) -> None:
-    """Remove the folders whose owner is gone; leave it to the next run where another harness is at it."""
-    with suppress(Timeout, OSError), FileLock(guard, timeout=0):
-        for place in parent.iterdir():
-            if place.is_dir() and _forgotten(place):
+def sweep(parent: Path) -> None:
+    """Remove the folders whose owner is gone, and the locks of folders that are gone; safe beside other harnesses."""
+    for place in parent.iterdir():
+        with suppress(OSError, Timeout):
+            if place.suffix == LOCK:
+                _sweep_lock(place)
+            elif not _lock_of(place).exists() and time.time() - place.stat().st_mtime > UNHELD_SECONDS:
                 shutil.rmtree(place, ignore_errors=True)
-        for lock in parent.glob(f"*{LOCK}"):
-            if not lock.with_suffix("").exists():
-                lock.unlink(missing_ok=True)
 
 
-def _forgotten(folder: Path) -> bool:
-    if not _lock_of(folder).exists():
-        return time.time() - folder.stat().st_mtime > UNHELD_SECONDS
-    try:
-        with FileLock(_lock_of(folder), timeout=0):
-            return True
-    except Timeout:
-        return False
+def _sweep_lock(lock: Path) -> None:
+    """Remove a lock that nobody holds, and its folder.
+
+    One that its owner has made and not taken yet is no loss: a folder without a lock is left alone.
+    """
+    with FileLock(lock, timeout=0):
+        shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+        if not lock.with_suffix("").exists():
+            lock.unlink(missing_ok=True)
 
 
 def _lock_of(folder: Path) -> Path:

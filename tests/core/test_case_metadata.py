@@ -210,8 +210,8 @@ BAD_PARTS = [
         "claims[1]",
         "exactly one of 'predicts' and 'untestable'",
     ),
-    ("claims", [{"says": "s", "predicts": "fine"}], "claims[0].predicts", "one of good, exception, killed"),
-    ("claims", [{"says": "s", "predicts": ["good"]}], "claims[0].predicts", "one of good, exception, killed"),
+    ("claims", [{"says": "s", "predicts": "fine"}], "claims[0].predicts", "one of good, finite, exception, killed"),
+    ("claims", [{"says": "s", "predicts": ["good"]}], "claims[0].predicts", "one of good, finite, exception, killed"),
     ("claims", [{"says": "s", "predicts": "good", "replicas": 0}], "claims[0].replicas", "a whole number from 1"),
     ("claims", [{"says": "s", "predicts": "good", "release": "?"}], "claims[0].release", "a version such as '3.5.0'"),
 ]
@@ -254,7 +254,7 @@ class TestRefusals:
             (
                 {"claims": [{"says": "s", "predicts": "fine"}]},
                 (
-                    "'claims[0].predicts': expected one of good, exception, killed, timeout, nonfinite-metric, "
+                    "'claims[0].predicts': expected one of good, finite, exception, killed, timeout, nonfinite-metric, "
                     "nonfinite-weights, wrong-metric, wrong-weights, got 'fine'"
                 ),
             ),

@@ -51,6 +51,10 @@ class TestWeigh:
             ),
             ("good", {NAN: GOOD, WRONG: SKIP}, Answer.SUPPORTED, "no symptom shows; not looked at: wrong-metric"),
             ("good", {NAN: SKIP}, Answer.NOT_TESTABLE, "hidden by exception: ValueError"),
+            ("finite", {NAN: BAD, WRONG: GOOD}, Answer.REFUTED, "nonfinite-metric: loss is nan"),
+            ("finite", {NAN: GOOD, WRONG: BAD}, Answer.SUPPORTED, "no symptom shows"),
+            ("finite", {NAN: SKIP, WRONG: BAD}, Answer.NOT_TESTABLE, "hidden by exception: ValueError"),
+            ("finite", {WRONG: GOOD}, Answer.NOT_TESTABLE, "nothing was looked for"),
             ("good", {}, Answer.NOT_TESTABLE, "nothing was looked for"),
             ("nonfinite-metric", {NAN: BAD}, Answer.SUPPORTED, "nonfinite-metric: loss is nan"),
             ("nonfinite-metric", {NAN: GOOD}, Answer.REFUTED, "nonfinite-metric does not show"),
@@ -68,7 +72,7 @@ class TestWeigh:
         assert claims.weigh(claim(predicts), verdicts) == (answer, reason)
 
     @given(
-        st.sampled_from(["good", *(symptom.value for symptom in Symptom)]),
+        st.sampled_from(["good", "finite", *(symptom.value for symptom in Symptom)]),
         st.dictionaries(st.sampled_from(Symptom), st.sampled_from([GOOD, BAD, SKIP])),
     )
     def test_every_answer_has_its_reason(self, predicts, verdicts):
@@ -118,7 +122,9 @@ def test_a_trial_is_named_by_what_the_claim_speaks_of(variant, words):
     assert claims.words(variant) == words
 
 
-@pytest.mark.parametrize(("predicts", "looks"), [("good", False), ("wrong-metric", True), ("wrong-weights", True)])
+@pytest.mark.parametrize(
+    ("predicts", "looks"), [("good", False), ("finite", False), ("wrong-metric", True), ("wrong-weights", True)]
+)
 def test_only_claims_about_values_compare_values_on_one_replica(predicts, looks):
     assert claims.looks_at_values(claim(predicts)) is looks
 

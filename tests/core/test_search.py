@@ -331,3 +331,11 @@ def test_a_long_hidden_stretch_is_not_searched_for_what_it_hides():
     tried = [index for index, row in enumerate(board) if row.runs]
     assert len(tried) < 24
     assert {19, 20, 129, 130} <= set(tried)
+
+
+def test_what_is_left_of_the_budget_for_untried_releases_holds_within_one_choice() -> None:
+    """Two builds failed already: of three there is one left, however many runs may go on at once."""
+    board = [Row(blocked="no wheel"), Row(blocked="no wheel"), Row(), Row(), Row(), Row()]
+    chosen = next_probes(board, Policy(max_trials=3), wanted=3)
+    assert len(chosen) == 1
+    assert not board[chosen[0].index].tried

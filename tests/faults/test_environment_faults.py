@@ -69,9 +69,10 @@ def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
 def test_a_release_that_installs_over_another_is_untestable_each_time(
     tmp_path: Path, harness_run: Harness, index: LocalIndex
 ) -> None:
-    """toykeras-nightly brings a toykeras folder of its own; which of the two is imported is chance."""
+    """toyclone brings a toykeras folder of its own; which of the two is imported is chance."""
+    index.publish([Toy(name="toyclone", version="1.0", module="toykeras")])
     for name in ("one", "other"):
-        case = repro(tmp_path, name=name, metadata='companions = ["toykeras-nightly"]')
+        case = repro(tmp_path, name=name, metadata='companions = ["toyclone"]')
         text = case.path.read_text().replace('# companions = ["toynumpy<2"]\n', "")
         case.path.write_text(text)
         found = harness_run(*words_of(case, "1.0", "1.0"))
