@@ -1,5 +1,7 @@
 # /// script
-# dependencies = ["nox[uv]>=2025.5.1", "filelock", "packaging", "platformdirs", "pydantic", "pypi-simple", "requests", "tenacity"]
+# dependencies = [
+#   "nox[uv]>=2025.5.1", "filelock", "packaging", "platformdirs", "pydantic", "pypi-simple", "requests", "tenacity",
+# ]
 # ///
 """One session per job. `nox -s bisect` runs the main job, `nox -s tests` the tests, `nox -l` lists all."""
 
