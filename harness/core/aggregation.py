@@ -78,8 +78,12 @@ def _defaults(tree: ast.AST, function: str) -> dict[str, str]:
     """Default values, as far as they are plain strings, of every function of that name."""
     found: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == function and node.args.defaults:
-            named = zip(node.args.args[-len(node.args.defaults) :], node.args.defaults, strict=True)
+        if isinstance(node, ast.FunctionDef) and node.name == function:
+            given = node.args
+            named = (
+                *zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False),
+                *zip(given.kwonlyargs, given.kw_defaults, strict=True),
+            )
             found |= {
                 argument.arg: value.value
                 for argument, value in named

@@ -197,8 +197,7 @@ class _Search:
                 yield low, high
 
     def _hidden(self, index: int, symptom: Symptom) -> bool:
-        row = self.board[index]
-        verdict = row.verdict(symptom) if row.runs and not row.tally(symptom).runs else None
+        verdict = self.board[index].verdict(symptom)
         return verdict is not None and verdict.reason.startswith(HIDDEN)
 
     def _fills(self) -> Iterator[tuple[int, Why]]:

@@ -143,7 +143,7 @@ def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Word, 
     blocked = next((look.blocked for look in seen.nightly if look.blocked), "")
     match word:
         case Word.INFRASTRUCTURE:
-            return record.fault or (faults[0] if faults else "")
+            return record.fault or faults[0]
         case Word.INSUFFICIENT:
             return blocked or said or "nothing was decided"
         case Word.FLAKY:

@@ -112,6 +112,20 @@ class TestDefaults:
     def test_other_variables_have_the_defaults_of_the_class(self):
         assert facts(MAPPED).default == {"aggregation": "none", "synchronization": "auto"}
 
+    @pytest.mark.parametrize(
+        "signature",
+        [
+            'self, shape, aggregation="sum"',
+            'self, shape="()", aggregation="sum", /',
+            'self, shape="()", /, aggregation="sum"',
+            'self, shape, *, dtype, aggregation="sum"',
+            'self, shape=None, *rest, aggregation="sum", dtype',
+        ],
+    )
+    def test_a_default_counts_wherever_it_stands(self, signature):
+        found = read_source("3.9.0", {CORE_FILE: MAPPED, METRIC_FILE: f"def add_variable({signature}): pass"})
+        assert found.metric == {"aggregation": "sum"}
+
     def test_every_function_of_that_name_counts(self):
         """The file has one metric per class; what any of them asks for is asked for."""
         two = """

@@ -9,7 +9,7 @@ from harness.core.conclusions import Answer, conclude
 from harness.core.policies import Policy
 from harness.core.verdicts import GOOD
 from tests.core.answering import answer
-from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, timeline
+from tests.histories.simulate import NAN, RAISES, SKIPPED, bad, play, script, timeline
 
 
 class TestConclusion:
@@ -111,6 +111,11 @@ class TestConclusion:
     def test_asked_symptoms_that_never_show_are_named(self) -> None:
         told = answer("xggg", Policy(symptoms=(NAN, RAISES)))[1]
         assert told.sentence == "nonfinite-metric, exception: in no release from 1 to 3."
+
+    def test_a_symptom_that_was_not_asked_for_leaves_no_doubt(self) -> None:
+        board = play(10, script("ggpppqqqgg"), Policy()).board
+        told = conclude(timeline(10), board, (NAN,), [])
+        assert not any("failure changes" in doubt for doubt in told.doubts)
 
     def test_a_failure_that_turns_into_another_is_the_first_doubt(self) -> None:
         _, told = answer("ggpppqqqgx")

@@ -124,6 +124,12 @@ class TestWhatIsWorthAnotherRun:
         assert again(board, Policy(confidence=1 - 1.9 * doubt)) == [1, 0]
         assert again(board, Policy(confidence=1 - 2.1 * doubt)) == []
 
+    def test_of_two_edges_the_more_doubtful_comes_first(self) -> None:
+        board = rows((0, 3), (0, 3), (3, 0), (3, 0), (0, 3))
+        begins, ends = believe(board, NAN).edges
+        assert begins.confidence > ends.confidence
+        assert again(board, Policy(confirmations=1, confidence=0.99999))[:2] == [3, 2]
+
     def test_every_symptom_can_ask(self) -> None:
         board = [
             Row(runs=({NAN: GOOD, RAISES: GOOD},) * 6),

@@ -59,6 +59,12 @@ class TestUntestable:
     def test_at_the_end_the_answer_may_change_there(self) -> None:
         assert told("gggxx")[0].endswith("What holds in v2 may have changed in any of them.")
 
+    def test_one_testable_release_speaks_for_the_untestable_ones_beside_it(self) -> None:
+        assert told("gxx")[0] == (
+            "v1 to v2 (2 releases) could not be tested: cannot be installed. "
+            "What holds in v0 may have changed in any of them."
+        )
+
     def test_everything(self) -> None:
         assert told("xxx") == ("v0 to v2 (3 releases) could not be tested: cannot be installed.",)
 

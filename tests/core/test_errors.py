@@ -62,3 +62,4 @@ def test_a_message_says_what_then_where_then_what_to_try(what, where, hint):
 def test_the_parts_stay_readable_one_by_one():
     error = UsageError("no such case", where="foo.py", hint="give a path")
     assert (error.what, error.where, error.hint) == ("no such case", "foo.py", "give a path")
+    assert error.args == ("no such case",)

@@ -109,6 +109,7 @@ class TestOrder:
 
     def test_the_largest_gap_first_then_in_turn(self) -> None:
         assert [i for i, _ in chosen("g...n.......g", wanted=3)] == [8, 2, 6]
+        assert [i for i, _ in chosen("g.......n...g", wanted=3)] == [4, 10, 2]
 
     def test_fill_the_largest_gap(self) -> None:
         assert chosen("g..g......g") == [(7, Why.FILL)]
@@ -163,7 +164,10 @@ class TestWhichCandidates:
     def test_an_exception_sends_the_search_to_the_ends_of_what_it_hides(self) -> None:
         assert chosen("g.e.n", Policy(max_gap=None), wanted=9)[:2] == [(1, Why.SPLIT), (3, Why.SPLIT)]
         asked = Policy(max_gap=None, symptoms=(NAN,))
+        assert chosen("g...e...g", asked, wanted=9) == []
         assert chosen("g..e....e..n", asked, wanted=9)[:4] == [(i, Why.SPLIT) for i in (2, 10, 1, 9)]
+        assert chosen("ge...e..n", asked, wanted=9)[:2] == [(7, Why.SPLIT), (6, Why.SPLIT)]
+        assert all(why is Why.CONFIRM for _, why in chosen("ge...en", asked, wanted=9))
 
     def test_fills_stop_at_the_longest_gap_that_may_stay(self) -> None:
         assert chosen("g.........g", Policy(max_gap=3), wanted=9) == [(i, Why.FILL) for i in (5, 3, 8)]
@@ -281,6 +285,12 @@ class TestBudget:
             return next_probes(board, Policy(max_trials=most))[0].why
 
         assert [first(most) for most in (12, 13)] == [Why.CONFIRM, Why.FILL]
+
+    def test_what_is_pending_is_spent(self) -> None:
+        """Five were run and one is pending; two are open, and two sides of an edge to come cost four: 12."""
+        board = board_of("gn..gg.g")
+        whys = [next_probes(board, Policy(max_trials=most), pending=[6])[0].why for most in (11, 12)]
+        assert whys == [Why.CONFIRM, Why.FILL]
 
     def test_max_gap_bounds_what_is_left(self) -> None:
         played = play(100, script("g" * 100), Policy(max_gap=9))

@@ -71,6 +71,8 @@ class TestReasons:
     def test_a_fault_of_the_night_speaks_before_that_of_a_trial(self):
         one = last(good(0), night(1, seen(DISK), fault="the index does not answer"))
         assert (one.word, one.reason) == (Word.INFRASTRUCTURE, "the index does not answer")
+        one = last(good(0), night(1, seen(GOOD), fault="the index does not answer"))
+        assert (one.word, one.reason) == (Word.INFRASTRUCTURE, "the index does not answer")
 
 
 class TestJudged:
@@ -203,6 +205,13 @@ class TestStanding:
         assert (back.control, back.odd) == ({"3.6.0": Outcome.GOOD}, {})
         third = standing(good(0), once, good(2), replace(once, night="2024-11-04"))
         assert (third.control, third.odd) == ({"3.6.0": Outcome.GOOD}, {"3.6.0": Outcome.BAD})
+
+    def test_a_control_is_heard_also_on_a_night_that_is_not_believed(self):
+        once = night(1, seen(HIDDEN, control=(BAD,)))
+        told = standing(good(0), once)
+        assert (told.last, told.control, told.odd) == (Outcome.GOOD, {"3.6.0": Outcome.GOOD}, {"3.6.0": Outcome.BAD})
+        told = standing(good(0), once, night(2, seen(HIDDEN, control=(BAD,))))
+        assert (told.last, told.control, told.odd) == (Outcome.GOOD, {"3.6.0": Outcome.BAD}, {})
 
     def test_an_odd_answer_of_one_control_says_nothing_of_another(self):
         odd = night(1, seen(GOOD, control=(BAD,)))

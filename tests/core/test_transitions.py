@@ -130,6 +130,9 @@ class TestSignatureChanges:
         told = conclude(timeline(10), board, (), transitions(timeline(10), board, (), 2))
         assert "may have different causes" in told.doubts[0]
 
+    def test_only_what_was_asked_for(self) -> None:
+        assert signature_changes(timeline(10), play(10, script("ggpppqqqgg"), Policy()).board, (NAN,)) == []
+
     def test_same_failure(self) -> None:
         assert signature_changes(timeline(8), play(8, script("ggpppppg"), Policy()).board, ()) == []
 
