@@ -63,6 +63,8 @@ class TestLog:
         exactly = "".join(f"1\t0\tfile{n}.py\n" for n in range(MOST_CHANGES))
         (full,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}", "keras", "x")
         assert full.changes == found.changes[:-1]
+        (two_more,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}1\t0\ta.py\n1\t0\tb.py\n", "keras", "x")
+        assert two_more.changes[-1] == "2 more files"
         (one_more,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}1\t0\tlast.py\n", "keras", "x")
         assert one_more.changes == (*full.changes, "1 more file")
         (whole,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n" + changes[: len("1\t0\tfile0.py\n") * 2], "keras", "x")

@@ -186,6 +186,7 @@ class TestRaised:
         found = told(replace(self.AT, shares=(FINE, replace(FINE, replica=1, rows=0, loss=None))), ending=self.RAISED)
         assert found.boundary is Boundary.DATA
         assert found.sentence == "step 9 leaves replica 1 without samples, and it raises ValueError: no"
+        assert found.next_change == "drop the last incomplete batch"
 
     def test_in_the_step(self):
         found = told(replace(self.AT, shares=wrong(error="ValueError: no", line="line 3: f()")), ending=self.RAISED)
@@ -193,10 +194,17 @@ class TestRaised:
             Boundary.COMPUTE,
             "step 9, replica 1, line 3: f(): raises ValueError: no",
         )
+        assert found.next_change == "mend the line named above"
+
+    def test_in_a_step_whose_line_is_not_known(self):
+        found = told(replace(self.AT, shares=wrong(error="no")), ending=replace(self.RAISED, message=None))
+        assert found.sentence == "step 9, replica 1: raises ValueError: no message"
+        assert found.next_change == "mend what the message names"
 
     def test_elsewhere(self):
         found = told(replace(self.AT, raised_in_step=None, shares=()), ending=replace(self.RAISED, stage=Stage.BUILD))
         assert found.sentence == "while at build: raises ValueError: no"
+        assert found.next_change == "mend what the message names"
 
     def test_after_something_was_not_finite(self):
         """The first wrong place counts, not the last."""
@@ -236,13 +244,14 @@ class TestControls:
 
     def test_finite_and_wrong_is_said(self):
         finite = replace(FACTS, step=None, bad=(), shares=(), weights_finite=True)
-        verdicts = {Symptom.WRONG_METRIC: bad("loss is 2, reference 1", "s")}
+        verdicts = {Symptom.WRONG_METRIC: bad("loss is 2, reference 1", "s"), Symptom.WRONG_WEIGHTS: bad("far", "s")}
         found = told(finite, Controls(alone=control(), verdicts=verdicts))
         assert found.boundary is Boundary.NONE
         assert found.sentence == (
             "nothing became non-finite in 20 steps; but it is not what one replica trains: "
-            "wrong-metric: loss is 2, reference 1"
+            "wrong-metric: loss is 2, reference 1; wrong-weights: far"
         )
+        assert found.next_change == "ask since when: harness bisect CASE SETTINGS"
 
 
 @pytest.mark.parametrize(
@@ -314,6 +323,51 @@ def test_each_operation_has_its_change(operation, change):
             "call apply of the loss-scale optimizer itself",
         ),
         (
+            replace(FACTS, last_loss=1e5, shares=wrong(gradient="dense/kernel")),
+            (
+                "before step 7 the loss grew from 2 to 1e+05: the training diverges; "
+                "first seen in step 7: replica 1, gradient of dense/kernel"
+            ),
+            "divide the learning rate by ten",
+        ),
+        (
+            replace(FACTS, optimizer="LossScaleOptimizer", loss_scale=256.0, shares=wrong(scaled_gradient="a")),
+            (
+                "step 7, replica 1: gradient of a with loss scaling, and without it is finite; LossScaleOptimizer asks "
+                "the first replica only, whose gradients are finite, and applies the step. The scale is 256."
+            ),
+            "start it lower: LossScaleOptimizer(initial_scale=2**8)",
+        ),
+        (
+            replace(FACTS, shares=wrong(scaled_gradient="a", loss=NAN)),
+            "step 7, replica 1: loss is nan",
+            "look at the inputs of this operation",
+        ),
+        (
+            replace(FACTS, bad=(LOSS, replace(KERNEL, role="optimizer", path="adam/m"), KERNEL)),
+            "step 7: forward pass, loss and gradients are finite, yet adam/m on replica 0 is not after the update",
+            "take plain SGD without clipping: is it the optimizer?",
+        ),
+        (
+            replace(FACTS, bad=(LOSS, replace(TOTAL, path="mae/total")), weights_finite=True, shares=()),
+            (
+                "step 7, replica 0: mae/total (aggregation SUM, synchronization ON_WRITE) is not finite while weights, "
+                "forward pass, loss and gradients are: the mark of the aggregation regression, each write sums the "
+                "whole state over the replicas"
+            ),
+            "see whether the fix is right: harness verify-fix CASE --fix metrics-on-read RANGE",
+        ),
+        (
+            replace(FACTS, shares=(), not_replayed="x is a Thing"),
+            "step 7: model dense/kernel on replica 0 is not finite; the step cannot be replayed: x is a Thing",
+            "make the step one that can be replayed",
+        ),
+        (
+            replace(FACTS, step=None, bad=(), shares=(), weights_finite=True),
+            "nothing became non-finite in 20 steps",
+            "train more steps, on more replicas, or on another release",
+        ),
+        (
             replace(FACTS, optimizer="LossScaleOptimizer", shares=(replace(FINE, scaled_gradient="a"),)),
             "step 7, replica 0: gradient of a with loss scaling, and without it is finite.",
             "lower the loss scale",
@@ -371,6 +425,7 @@ def test_an_evaluation_that_is_not_finite_is_said():
         Boundary.OPEN,
         "nothing became non-finite in 20 steps of training, yet evaluate.loss is nan",
     )
+    assert found.next_change == "evaluate batch by batch"
 
 
 class TestDisturbance:

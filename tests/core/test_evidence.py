@@ -58,6 +58,7 @@ def test_a_table_of_one_feature_is_not_lopsided():
 
 def test_samples_that_are_not_finite_are_counted():
     assert bad_samples(HOLES) == "y is not finite in 3 samples, first in number 5 (from 0)"
+    assert bad_samples(replace(HOLES, bad_rows=2)) == "y is not finite in 2 samples, first in number 5 (from 0)"
     assert bad_samples(replace(HOLES, bad_rows=1)) == "y is not finite in 1 sample, first in number 5 (from 0)"
 
 
