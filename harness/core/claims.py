@@ -75,9 +75,10 @@ class Answered:
 def weigh(claim: Claim, verdicts: Verdicts) -> tuple[Answer, str]:
     """Hold a claim against the verdicts of one trial; returns the answer and why."""
     if claim.predicts == GOOD:
-        return _weigh_health(verdicts)
+        return _weigh_health(verdicts, "no symptom shows")
     if claim.predicts == FINITE:
-        return _weigh_health({s: verdict for s, verdict in verdicts.items() if s.value not in COMPARING})
+        looked_at = {s: verdict for s, verdict in verdicts.items() if s.value not in COMPARING}
+        return _weigh_health(looked_at, "nothing raises and all is finite")
     symptom = Symptom(claim.predicts)
     verdict = verdicts.get(symptom)
     if verdict is None:
@@ -89,7 +90,7 @@ def weigh(claim: Claim, verdicts: Verdicts) -> tuple[Answer, str]:
     return Answer.NOT_TESTABLE, verdict.reason
 
 
-def _weigh_health(verdicts: Verdicts) -> tuple[Answer, str]:
+def _weigh_health(verdicts: Verdicts, healthy: str) -> tuple[Answer, str]:
     bad = [
         f"{symptom.value}: {verdict.reason}" for symptom, verdict in verdicts.items() if verdict.outcome is Outcome.BAD
     ]
@@ -99,7 +100,7 @@ def _weigh_health(verdicts: Verdicts) -> tuple[Answer, str]:
     if len(skipped) == len(verdicts):
         return Answer.NOT_TESTABLE, next(iter(skipped.values()), "nothing was looked for")
     left = f"; not looked at: {', '.join(skipped)}" if skipped else ""
-    return Answer.SUPPORTED, f"no symptom shows{left}"
+    return Answer.SUPPORTED, f"{healthy}{left}"
 
 
 def _instead(verdicts: Verdicts) -> str:

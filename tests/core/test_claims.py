@@ -52,7 +52,7 @@ class TestWeigh:
             ("good", {NAN: GOOD, WRONG: SKIP}, Answer.SUPPORTED, "no symptom shows; not looked at: wrong-metric"),
             ("good", {NAN: SKIP}, Answer.NOT_TESTABLE, "hidden by exception: ValueError"),
             ("finite", {NAN: BAD, WRONG: GOOD}, Answer.REFUTED, "nonfinite-metric: loss is nan"),
-            ("finite", {NAN: GOOD, WRONG: BAD}, Answer.SUPPORTED, "no symptom shows"),
+            ("finite", {NAN: GOOD, WRONG: BAD}, Answer.SUPPORTED, "nothing raises and all is finite"),
             ("finite", {NAN: SKIP, WRONG: BAD}, Answer.NOT_TESTABLE, "hidden by exception: ValueError"),
             ("finite", {WRONG: GOOD}, Answer.NOT_TESTABLE, "nothing was looked for"),
             ("good", {}, Answer.NOT_TESTABLE, "nothing was looked for"),
