@@ -84,7 +84,7 @@ from harness.wiring import Workshop, setting, workshop
     type=click.IntRange(0),
     default=None,
     help="Most releases in a row that may stay unrun between two equal ones "
-    "(default: 0, every release; on nightly timelines any number).",
+    "(default: 0, every release; on nightly and commit timelines any number).",
 )
 @click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
 @click.option(

@@ -20,6 +20,7 @@ from harness.core.releases import Channel, Release
 from harness.core.timelines import is_nightly, nights_between, spans_behind
 from harness.core.transitions import Transition
 from harness.edge import journal
+from harness.edge.clones import Clone
 from harness.reporting import files as report_files
 from harness.wiring import Workshop
 
@@ -124,16 +125,26 @@ def _commits(
     shop: Workshop, case: Case, given: dict[str, Any], moments: Iterable[tuple[datetime, datetime]]
 ) -> Iterator[tuple[str, str]]:
     clone = shop.clone(given["clone"], case.package)
+    empty: UsageError | None = None
     for since, until in moments:
         first, last = clone.commit_at(since), clone.commit_at(until)
-        if first == last:
-            newest = f"{last.version[:12]} of {last.released:%Y-%m-%d}"
-            raise UsageError(
-                f"the clone has no commit between {since:%Y-%m-%d %H:%M} and {until:%Y-%m-%d %H:%M}",
-                where=str(clone.path),
-                hint=f"git fetch and check out the newest commit: it ends with {newest}",
-            )
-        yield first.version, last.version
+        if first != last:
+            empty = None
+            yield first.version, last.version
+        else:  # a wider stretch may have some
+            empty = empty or _no_commit(clone, since, until)
+    if empty is not None:
+        raise empty
+
+
+def _no_commit(clone: Clone, since: datetime, until: datetime) -> UsageError:
+    newest = clone.commit("HEAD")
+    told = f"{newest.version[:12]} of {newest.released:%Y-%m-%d}"
+    return UsageError(
+        f"the clone has no commit between {since:%Y-%m-%d %H:%M} and {until:%Y-%m-%d %H:%M}",
+        where=str(clone.path),
+        hint=f"git fetch and check out the newest commit: it ends with {told}",
+    )
 
 
 def _windows(published: Sequence[Release], before: str, after: str) -> list[tuple[datetime, datetime]]:

@@ -9,6 +9,7 @@ from typing import Any
 from harness.core import causes, expectations
 from harness.core.cases import Case
 from harness.core.causes import KnownCause
+from harness.core.distributions import import_name
 from harness.core.errors import UsageError
 from harness.core.expectations import Expectations
 from harness.edge.case_files import case_folders
@@ -33,14 +34,15 @@ def read_expectations(path: Path | None) -> Expectations:
 
 
 def causes_for(case: Case) -> tuple[KnownCause, ...]:
-    """The known causes of a case, from the file in its own folder; without one, none is known.
+    """The known causes of a case, in the package under test, from the file in its own folder; without one, none.
 
     Raises:
         UsageError: it cannot be read, is not TOML or has a wrong entry.
     """
     path = Path(case.path).parent / CAUSES
     known = causes.build(_toml(path), where=str(path)) if path.is_file() else ()
-    return tuple(cause for cause in known if cause.case == case.name)
+    own = [cause for cause in known if cause.case == case.name]
+    return tuple(cause for cause in own if import_name(cause.package) == case.import_name)
 
 
 def _toml(path: Path) -> dict[str, Any]:

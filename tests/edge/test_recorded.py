@@ -28,6 +28,14 @@ def test_a_case_has_the_causes_of_its_own_folder(tmp_path: Path) -> None:
     assert recorded.causes_for(replace(here, path=str(tmp_path / "deeper" / "identity.py"))) == ()
 
 
+def test_a_cause_is_one_of_the_package_under_test(tmp_path: Path) -> None:
+    """A change to Keras explains nothing of a search over TensorFlow, with the same case."""
+    (tmp_path / recorded.CAUSES).write_text(ENTRY)
+    here = case(path=str(tmp_path / "identity.py"))
+    known = {name: len(recorded.causes_for(replace(here, package=name))) for name in ("keras-nightly", "tf-nightly")}
+    assert known == {"keras-nightly": 1, "tf-nightly": 0}
+
+
 @pytest.mark.parametrize(("text", "told"), [("[[cause", "is not TOML"), ("[[reason]]\n", "unknown table")])
 def test_a_damaged_file_is_named(tmp_path: Path, text: str, told: str) -> None:
     (tmp_path / recorded.CAUSES).write_text(text)
