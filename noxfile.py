@@ -19,16 +19,16 @@ nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["lint", "types", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
-PURE_TESTS = ("tests/core", "tests/histories/test_table.py", "tests/reporting", "tests/golden")
+PURE_TESTS = ("tests/domain", "tests/histories/test_table.py", "tests/reporting", "tests/golden")
 FIRST = "3.5.0"  # the oldest release that the newest fixed companions take
 
 
 def published() -> list[str]:
     """Stable Keras releases from the cached index, newest last; empty, with a warning, without an index."""
-    from harness.core.errors import HarnessError
-    from harness.core.releases import stable_timeline
-    from harness.edge.home import Home
-    from harness.edge.index import PackageIndex
+    from harness.adapters.index.package_index import PackageIndex
+    from harness.adapters.storage.home import Home
+    from harness.domain.errors import HarnessError
+    from harness.domain.releases.release import stable_timeline
 
     try:
         page = PackageIndex(Home.default()).page("keras")
@@ -80,15 +80,15 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Measure which branches of harness/core the pure tests take; fails when it is not every one."""
+    """Measure which branches of harness/domain the pure tests take; fails when it is not every one."""
     install(session, "tests")
-    session.run("coverage", "run", "--source=harness/core", "-m", "pytest", *PURE_TESTS)
+    session.run("coverage", "run", "--source=harness/domain", "-m", "pytest", *PURE_TESTS)
     session.run("coverage", "report", "--fail-under=100")
 
 
 @nox.session
 def mutation(session: nox.Session) -> None:
-    """Change harness/core in thousands of small ways and count what its tests notice; it goes on where it stopped."""
+    """Change harness/domain in thousands of small ways and count what its tests notice; it goes on where it stopped."""
     install(session, "mutation")
     session.run("mutmut", "run", *session.posargs)
     session.run("mutmut", "export-cicd-stats")

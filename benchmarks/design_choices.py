@@ -15,15 +15,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.commands import single
-from harness.core.releases import Timeline
-from harness.core.variants import Variant
-from harness.edge import case_files
-from harness.edge.companions import Mode
-from harness.edge.resolver import uv_program
-from harness.edge.surroundings import for_installer
-from harness.seams import Trial
-from harness.wiring import Workshop, workshop
+from harness.adapters.environments.resolver import uv_program
+from harness.adapters.processes.child_env import for_installer
+from harness.adapters.storage import case_files
+from harness.domain.releases.companions import Mode
+from harness.domain.releases.release import Timeline
+from harness.domain.trials.trial import Trial
+from harness.domain.trials.variant import Variant
+from harness.jobs import single
+from harness.services import Services, open_services
 
 ROUNDS = 5
 RELEASE = "3.10.0"
@@ -58,15 +58,15 @@ def compare(title: str, chosen: Callable[[], object], other: Callable[[], object
     return Ratio(title=title, chosen=tuple(spent[0]), other=tuple(spent[1]))
 
 
-def measure(shop: Workshop) -> list[Ratio]:
+def measure(services: Services) -> list[Ratio]:
     """Measure every choice."""
     case = case_files.read(CASE)
-    release = single.find_release(shop, case.package, RELEASE, where="the benchmark")
-    companions = shop.companions([case], Timeline(releases=(release,)), (), Mode.FIXED, None)
-    environments = shop.environments(companions)
+    release = single.find_release(services, case.package, RELEASE, where="the benchmark")
+    companions = services.companions([case], Timeline(releases=(release,)), (), Mode.FIXED, None)
+    environments = services.environments(companions)
     environment = environments.prepare(release)
     folder = Path(environment.executable).parents[2]
-    trials = shop.trials(fresh=True)
+    trials = services.trials(fresh=True)
     uv = uv_program()
     variants = (Variant(), single.variant_of(case))
     asked = [Trial(release=RELEASE, variant=v) for v in variants]
@@ -76,7 +76,7 @@ def measure(shop: Workshop) -> list[Ratio]:
         environments.prepare(release)
 
     def rebuild_whole() -> None:
-        with shop.home.scratch() as scratch:
+        with services.home.scratch() as scratch:
             lock = scratch / "lock.txt"
             lock.write_text("\n".join((*environment.lock, *companions.shared)) + "\n", encoding="utf-8")
             for command in (
@@ -96,7 +96,7 @@ def measure(shop: Workshop) -> list[Ratio]:
                     ],
                 ],
             ):
-                shop.processes.run(
+                services.processes.run(
                     command, log=scratch / "log", env=for_installer({}), cwd=scratch, deadline_seconds=600
                 )
 
@@ -112,8 +112,8 @@ def measure(shop: Workshop) -> list[Ratio]:
 
 def main(path: Path) -> None:
     """Measure and write the table."""
-    with workshop() as shop:
-        rows = [ratio.row for ratio in measure(shop)]
+    with open_services() as services:
+        rows = [ratio.row for ratio in measure(services)]
     lines = [
         "# What the design choices are worth",
         "",

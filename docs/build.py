@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from harness.cli import COMMANDS, cli
-from harness.core.findings import Finding
-from harness.core.transitions import Cause, Transition
-from harness.edge import codec
-from harness.reporting import json_report
+from harness import codec
+from harness.cli.main import COMMANDS, cli
+from harness.domain.findings.finding import Finding
+from harness.domain.findings.transitions import Cause, Transition
+from harness.reporting.bisection import json_report
 
 DOCS = Path(__file__).parent
 REFERENCE = DOCS.parent / "reports" / "reference"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.edge.home import Home
-from harness.edge.process import Processes
+from harness.adapters.processes.process import Processes
+from harness.adapters.storage.home import Home
 from tests.local_index import LocalIndex
 from tests.toy_runs import Harness, in_process
 from tests.toys import table

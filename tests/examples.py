@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from harness.core.cases import Case, Level
-from harness.core.observations import Ending, EndingKind, Observation, Stage, WeightFacts
-from harness.core.releases import Order, Release, Timeline
+from harness.domain.cases.case import Case, Level
+from harness.domain.releases.release import Order, Release, Timeline
+from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage, WeightFacts
 
 FIRST_DAY = datetime(2024, 1, 1, tzinfo=timezone.utc)
 

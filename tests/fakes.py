@@ -1,4 +1,4 @@
-"""Small real objects behind the seams: a journal in memory, and environments and trials driven by a table.
+"""Small real objects behind the protocols: a journal in memory, and environments and trials driven by a table.
 
 The table says what each release really does; nothing is patched, so that the jobs run as they are.
 """
@@ -9,15 +9,17 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.core.cases import Case, Level
-from harness.core.errors import HarnessError, Untestable
-from harness.core.observations import EndingKind, FixFacts, NonFinite, Observation, Stage
-from harness.core.policies import Policy
-from harness.core.questions import Question
-from harness.core.releases import Release, Timeline
-from harness.core.runs import RunHeader, Setting
-from harness.core.variants import Variant
-from harness.seams import Entry, Environment, Event, FinishedTrial, Trial
+from harness.domain.cases.case import Case, Level
+from harness.domain.errors import HarnessError, Untestable
+from harness.domain.findings.question import Question
+from harness.domain.findings.run import RunHeader, SharedEnvironment
+from harness.domain.releases.release import Release, Timeline
+from harness.domain.search.policy import Policy
+from harness.domain.trials.entry import Entry
+from harness.domain.trials.observation import EndingKind, FixFacts, NonFinite, Observation, Stage
+from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.domain.trials.variant import Variant
+from harness.jobs.protocols import Event
 from tests.examples import ending, observation, weights
 
 TWO = Variant(replicas=2, strategy="mirrored")
@@ -134,7 +136,7 @@ def header(case: Case, timeline: Timeline, policy: Policy | None = None) -> RunH
         case=case,
         timeline=timeline,
         policy=policy or Policy(),
-        setting=Setting(harness="0.1.0", python="3.11.7", platform="linux x86_64", mode="fixed"),
+        setting=SharedEnvironment(harness="0.1.0", python="3.11.7", platform="linux x86_64", mode="fixed"),
         reproduce="harness bisect identity",
         index_seconds=0.5,
     )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
-from harness.core.nights import CaseNight, Look, NightRecord
-from harness.core.symptoms import Symptom
-from harness.core.verdicts import Outcome, Verdict
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.nightly.nights import CaseNight, CaseResult, NightRecord
+from harness.domain.verdicts.verdict import Outcome, Verdict
 
 START = datetime(2024, 11, 1, 6, tzinfo=timezone.utc)
 NAN = Symptom.NONFINITE_METRIC
 
 
-def look(outcome: Outcome | None, reason: str = "loss is nan", symptom: Symptom = NAN, **changes: object) -> Look:
+def look(outcome: Outcome | None, reason: str = "loss is nan", symptom: Symptom = NAN, **changes: object) -> CaseResult:
     """A look with one symptom; None: nothing was judged."""
     verdicts = (
         {} if outcome is None else {symptom: Verdict(outcome=outcome, reason=reason if outcome.value != "good" else "")}
     )
-    return Look(verdicts=verdicts, **changes)  # type: ignore[arg-type]
+    return CaseResult(verdicts=verdicts, **changes)  # type: ignore[arg-type]
 
 
 GOOD, BAD = look(Outcome.GOOD), look(Outcome.BAD)
@@ -25,8 +25,8 @@ GOOD, BAD = look(Outcome.GOOD), look(Outcome.BAD)
 
 def record(
     day: int,
-    *nightly: Look,
-    control: tuple[Look, ...] = (GOOD,),
+    *nightly: CaseResult,
+    control: tuple[CaseResult, ...] = (GOOD,),
     version: str | None = None,
     case: str = "identity",
     **changes: object,

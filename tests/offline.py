@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import run
-from harness.core.releases import Release
-from harness.edge import codec
-from harness.edge.home import Home
-from harness.edge.index import IndexPage, PackageIndex
-from harness.edge.interpreters import Interpreters
+from harness import codec
+from harness.adapters.environments.interpreters import Interpreters
+from harness.adapters.index.package_index import PackageIndex
+from harness.adapters.storage.home import Home
+from harness.cli.main import run
+from harness.domain.releases.index_page import IndexPage
+from harness.domain.releases.release import Release
 from tests.examples import release
 
 NOWHERE = "http://127.0.0.1:9/simple/"

@@ -6,8 +6,8 @@ import importlib.util
 import re
 from pathlib import Path
 
-from harness.cli import COMMANDS
-from harness.edge.case_files import known_cases
+from harness.adapters.storage.case_files import known_cases
+from harness.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 

@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from harness.core.inline_metadata import metadata_text
+from harness.domain.cases.inline_metadata import metadata_text
 from tests.examples import release
 from tests.offline import NOWHERE, PUBLISHED, Offline, harness
 from tests.test_architecture import ROOT, declared, modules, third_party

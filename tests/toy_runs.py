@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from harness import cli
+from harness.cli import main
 
 CASE = """\
 # /// script
@@ -109,7 +109,7 @@ def in_process(capsys: pytest.CaptureFixture[str]) -> Harness:
 
     def run(*words: str | Path) -> Outcome:
         capsys.readouterr()
-        code = cli.run([str(word) for word in words])
+        code = main.run([str(word) for word in words])
         printed = capsys.readouterr()
         assert "Traceback" not in printed.err
         return Outcome(code=code, out=printed.out, err=printed.err)

@@ -16,6 +16,9 @@ from .processes import die_with
 from .refusals import Refused
 from .stages import reached, stage_marker
 
+RUNNERS = {"canary": ".training.canary", "diagnosis": ".diagnosis.watching", "model": ".training.model"}
+"""The module that runs each kind of trial; imported late, because it imports the framework."""
+
 
 def be_trial(
     request: dict[str, Any],
@@ -67,7 +70,7 @@ def _facts(
     stage_file: str,
 ) -> dict[str, Any]:
     """Run the trial's kind and turn whatever happens into facts."""
-    runner = importlib.import_module(f".{trial['kind']}", __package__)
+    runner = importlib.import_module(RUNNERS[trial["kind"]], __package__)
     facts: dict[str, Any] = {"versions": imported["versions"], "durations": {}}
     try:
         runner.run(request, trial, facts, enter)

@@ -1,1 +1,4 @@
-"""Reports: pure functions of a finding, one module per format."""
+"""Reports: pure functions of a finding, in one folder per kind of answer.
+
+They return text or tables; nothing is written or printed here.
+"""

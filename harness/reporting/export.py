@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.core.cases import Case, Level
-from harness.core.errors import UsageError
-from harness.core.inline_metadata import metadata_text
-from harness.core.variants import Variant
+from harness.domain.cases.case import Case, Level
+from harness.domain.cases.inline_metadata import metadata_text
+from harness.domain.errors import UsageError
+from harness.domain.trials.variant import Variant
 from harness.reporting.templating import environment
 from harness.reporting.text import clean
 

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from harness.commands import diagnose, single
-from harness.core.diagnosis import Boundary, Diagnosis
-from harness.core.variants import Variant
-from harness.edge import case_files
-from harness.wiring import Workshop, workshop
+from harness.adapters.storage import case_files
+from harness.cli.commands import diagnose
+from harness.domain.diagnosis.diagnosis import Boundary, Diagnosis
+from harness.domain.trials.variant import Variant
+from harness.jobs import single
+from harness.services import Services, open_services
 from tests.test_architecture import ROOT
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]
@@ -243,13 +244,13 @@ ROWS = [*MIXED, *STFT, *ATTENTION, *RESNET, *IDENTITY]
 
 
 @pytest.fixture(scope="module")
-def shop() -> Iterator[Workshop]:
-    with workshop() as made:
+def services() -> Iterator[Services]:
+    with open_services() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def diagnosed(shop):
+def diagnosed(services):
     """A diagnosis by its row; all rows of one case on one release are run at once."""
     groups = defaultdict(list)
     for row in ROWS:
@@ -259,13 +260,13 @@ def diagnosed(shop):
     def of(row: Row) -> Diagnosis:
         if row not in done:
             case = replace(case_files.read(row.case), timeout_seconds=PATIENCE)
-            release = single.find_release(shop, case.package, row.release, where="--release")
+            release = single.find_release(services, case.package, row.release, where="--release")
             given = {"pins": PINS, "mode": "fixed", "python": None}
-            environment = single.prepare(shop, [case], release, given)
+            environment = single.prepare(services, [case], release, given)
             for bare in (True, False):
                 rows = [one for one in groups[row.case, row.release] if one.controlled is not bare]
                 variants = [one.variant for one in rows]
-                found = diagnose.diagnoses(shop.trials(), environment, case, row.release, variants, bare=bare)
+                found = diagnose.diagnoses(services.trials(), environment, case, row.release, variants, bare=bare)
                 for one, told in zip(rows, found, strict=True):
                     written = diagnose.to_the_letter(told.next_change, case, row.release, one.variant)
                     done[one] = replace(told, next_change=written)

@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from harness.edge import journal
-from harness.reporting import json_report
+from harness.adapters.storage import journal
+from harness.reporting.bisection import json_report
 from tests.local_index import LocalIndex
 from tests.toy_runs import ANSWER, VERDICTS, Harness, repro, words_of
 
@@ -61,7 +61,7 @@ def test_an_end_that_does_not_resolve_is_skip_and_the_search_moves_inward(tmp_pa
     assert found.verdicts == {"1.3": "bad", "1.4": "good", "1.5": "skip", "1.8": "skip"}
     assert found.transitions == [("recovery", "1.3", "1.4")]
     assert "cannot be installed with these companions" in found.reasons["1.8"]
-    assert "the seam lies between 1.5 and 1.8" in found.err
+    assert "the compatibility boundary lies between 1.5 and 1.8" in found.err
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jsonschema
 import pytest
 
-from harness.reporting import json_report
+from harness.reporting.bisection import json_report
 from tests.e2e.running import harness
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.edge import journal
+from harness.adapters.storage import journal
 from tests.local_index import LocalIndex
 from tests.toy_runs import Harness, repro, words_of
 

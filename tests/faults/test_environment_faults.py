@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.edge import layers
+from harness.adapters.environments import layers
 from tests.local_index import LocalIndex
 from tests.toy_runs import Harness, repro, words_of
 from tests.toys import Toy

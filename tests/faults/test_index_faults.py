@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import tenacity
 
-from harness.edge import index as index_module
-from harness.edge import journal
+from harness.adapters.index import package_index as index_module
+from harness.adapters.storage import journal
 from tests.local_index import (
     Fault,
     LocalIndex,

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from harness.edge import journal, layers
+from harness.adapters.environments import layers
+from harness.adapters.storage import journal
 from tests.local_index import LocalIndex
 from tests.toy_runs import Child, Harness, Repro, children_of_home, repro, words_of
 from tests.toys import Toy

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.errors import SurroundingsError, Untestable
-from harness.edge import wheels as module
-from harness.edge.home import Home
-from harness.edge.index import PackageIndex
-from harness.edge.index_address import with_password, without_password
-from harness.edge.index_files import WheelFile
-from harness.edge.wheels import read_files
+from harness.adapters.index import wheels as module
+from harness.adapters.index.address import with_password, without_password
+from harness.adapters.index.package_index import PackageIndex
+from harness.adapters.index.wheels import read_files
+from harness.adapters.storage.home import Home
+from harness.domain.errors import InfrastructureError, Untestable
+from harness.domain.releases.index_page import WheelFile
 from tests.local_index import LocalIndex, breaks_off, corrupts, trickles
 
 NAME = "toykeras/__init__.py"
@@ -36,7 +36,7 @@ def test_a_wheel_that_is_not_the_promised_one_is_not_kept(home: Home, wheel: Whe
 
 def test_an_index_that_breaks_off(home: Home, wheel: WheelFile, index: LocalIndex) -> None:
     index.faults[WHEEL] = breaks_off
-    with pytest.raises(SurroundingsError, match="cannot be fetched"):
+    with pytest.raises(InfrastructureError, match="cannot be fetched"):
         read(home, wheel)
 
 
@@ -45,7 +45,7 @@ def test_an_index_that_sends_without_end(
 ) -> None:
     monkeypatch.setattr(module, "WHEEL_SECONDS", 0.5)
     index.faults[WHEEL] = trickles(index)
-    with pytest.raises(SurroundingsError, match="not done after"):
+    with pytest.raises(InfrastructureError, match="not done after"):
         read(home, wheel)
 
 

@@ -12,12 +12,12 @@ import jsonschema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness import ledger
-from harness.core.findings import Finding
-from harness.edge import codec
-from harness.reporting import html_report, json_report, junit_report, markdown_report
-from harness.seams import Entry
-from tests.edge.samples import entry, header, observation
+from harness import codec
+from harness.domain.findings import assemble
+from harness.domain.findings.finding import Finding
+from harness.domain.trials.entry import Entry
+from harness.reporting.bisection import html_report, json_report, junit_report, markdown_report
+from tests.adapters.samples import entry, header, observation
 
 HOSTILE = (
     "<script>alert(1)</script>", "</td></tr></table><b>", "]]>", "\x1b[31mred\x1b[0m", "\u202eesrever", "\0", "\ufffe",
@@ -38,7 +38,7 @@ def findings(draw: st.DrawFn) -> Finding:
         entries.append(replace(made, finished=replace(made.finished, observation=seen)))
     if draw(st.booleans()):
         entries[1] = Entry(release="1.1", untestable=draw(texts) or "x")
-    return ledger.compose(header(), entries)
+    return assemble.compose(header(), entries)
 
 
 class Tags(HTMLParser):
@@ -56,7 +56,7 @@ def tags(page: str) -> set[str]:
     return parser.seen
 
 
-PLAIN = ledger.compose(header(), [entry("1.0", 0), entry("1.1", 1)])
+PLAIN = assemble.compose(header(), [entry("1.0", 0), entry("1.1", 1)])
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

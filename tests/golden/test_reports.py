@@ -7,10 +7,11 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
-from harness.core.variants import Variant
-from harness.edge import case_files
-from harness.reporting import export, fix_report, remedies_report
-from harness.reporting.files import RENDERERS
+from harness.adapters.storage import case_files
+from harness.domain.trials.variant import Variant
+from harness.reporting import export
+from harness.reporting.bisection.files import RENDERERS
+from harness.reporting.fixes import fix_report, workarounds_report
 from tests.reporting import examples
 
 FINDINGS = {"everyday": examples.everyday, "hostile": examples.hostile}
@@ -61,7 +62,7 @@ def test_a_report_on_a_sweep_of_fixes(snapshot):
 
 
 def test_a_report_on_remedies_and_claims(snapshot):
-    assert remedies_report.markdown(examples.remedies_report()) == golden(snapshot, "md")
+    assert workarounds_report.markdown(examples.remedies_report()) == golden(snapshot, "md")
 
 
 def test_a_case_as_a_script_for_upstream(snapshot):

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.core.belief import ALWAYS_WEIGHT, believe
-from harness.core.policies import Policy
+from harness.domain.search.policy import Policy
+from harness.domain.search.posterior import ALWAYS_WEIGHT, posterior_of
 from tests.histories.simulate import NAN, noisy, play, random_states, true_edges
 
 RATES = (1.0, 0.9, 0.7, 0.5, 0.3)
@@ -96,7 +96,7 @@ def harness(
     def search(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Edges, int]:
         played = play(len(states), noisy(states, (), rate, rng), policy)
         truth, told = true_edges(states), set()
-        for edge in believe(played.board, NAN).edges:
+        for edge in posterior_of(played.history, NAN).edges:
             key = (edge.before, edge.after, edge.turns_bad)
             record.append((edge.confidence, key in truth))
             if edge.confidence >= policy.confidence:

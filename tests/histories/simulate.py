@@ -7,12 +7,12 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from harness.core.board import Board, Row
-from harness.core.policies import Policy
-from harness.core.releases import Release, Timeline
-from harness.core.search import Why, next_probes
-from harness.core.symptoms import Symptom
-from harness.core.verdicts import GOOD, Outcome, Verdict, Verdicts
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.releases.release import Release, Timeline
+from harness.domain.search.history import History, ReleaseState
+from harness.domain.search.policy import Policy
+from harness.domain.search.strategy import Why, next_trials
+from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts
 
 NAN = Symptom.NONFINITE_METRIC
 RAISES = Symptom.EXCEPTION
@@ -51,31 +51,33 @@ capital letter shows its symptom only at the history's rate and is good else."""
 class Played:
     """A finished search."""
 
-    board: list[Row]
+    history: list[ReleaseState]
     order: list[tuple[int, Why]] = field(default_factory=list)
 
     @property
     def runs(self) -> int:
-        return sum(len(row.runs) for row in self.board)
+        return sum(len(row.runs) for row in self.history)
 
 
 def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
     """Run one search to its end, one trial at a time."""
-    played = Played(board=[Row() for _ in range(length)])
+    played = Played(history=[ReleaseState() for _ in range(length)])
     for _ in range(most):
-        probes = next_probes(played.board, policy)
+        probes = next_trials(played.history, policy)
         if not probes:
             return played
         index = probes[0].index
-        assert probes[0].repeat == len(played.board[index].runs)
+        assert probes[0].repeat == len(played.history[index].runs)
         played.order.append((index, probes[0].why))
-        record(played.board, index, run(index, probes[0].repeat))
+        record(played.history, index, run(index, probes[0].repeat))
     raise AssertionError(f"the search did not end within {most} runs")
 
 
-def record(board: list[Row], index: int, shown: Verdicts | str) -> None:
-    assert board[index].blocked is None
-    board[index] = Row(blocked=shown) if isinstance(shown, str) else Row(runs=(*board[index].runs, shown))
+def record(history: list[ReleaseState], index: int, shown: Verdicts | str) -> None:
+    assert history[index].blocked is None
+    history[index] = (
+        ReleaseState(blocked=shown) if isinstance(shown, str) else ReleaseState(runs=(*history[index].runs, shown))
+    )
 
 
 def script(letters: str, *, rate: float = 1.0, seed: int = 0, accidents: Sequence[tuple[int, int]] = ()) -> Run:
@@ -104,10 +106,10 @@ def true_edges(states: Sequence[bool | None]) -> set[tuple[int, int, bool]]:
     return {(before, after, now) for (before, was), (after, now) in itertools.pairwise(known) if was is not now}
 
 
-def found_edges(board: Board, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
-    from harness.core.belief import believe
+def found_edges(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
+    from harness.domain.search.posterior import posterior_of
 
-    return {(e.before, e.after, e.turns_bad) for e in believe(board, symptom).edges if e.confidence >= least}
+    return {(e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).edges if e.confidence >= least}
 
 
 def random_states(rng: random.Random, length: int, changes: int) -> list[bool]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.core.policies import Policy
-from harness.core.symptoms import Symptom
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.search.policy import Policy
 from tests.histories.simulate import NAN, RAISES, WRONG
 
 SHORT = {"n": NAN, "e": RAISES, "w": WRONG}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from harness.core.policies import Policy
+from harness.domain.search.policy import Policy
 from tests.histories.simulate import NAN, found_edges, noisy, play, random_states, true_edges
 
 DETERMINISTIC, NOISY = 8_500, 1_500
@@ -20,7 +20,7 @@ def test_deterministic_histories_have_no_wrong_and_no_missed_edge() -> None:
         blocked = [i for i in range(length) if rng.random() < rng.choice((0.0, 0.0, 0.3))]
         played = play(length, noisy(states, blocked, 1.0, rng), Policy())
         told = [None if i in blocked else state for i, state in enumerate(states)]
-        assert found_edges(played.board, NAN) == true_edges(told)
+        assert found_edges(played.history, NAN) == true_edges(told)
 
 
 def test_noisy_histories_have_at_most_one_wrong_edge_in_a_hundred() -> None:
@@ -31,7 +31,7 @@ def test_noisy_histories_have_at_most_one_wrong_edge_in_a_hundred() -> None:
         length = rng.randint(8, 24)
         states = random_states(rng, length, rng.choice((0, 1, 1, 2)))
         played = play(length, noisy(states, (), RATES[number % len(RATES)], rng), Policy())
-        found = found_edges(played.board, NAN, least=0.99)
+        found = found_edges(played.history, NAN, least=0.99)
         stated += len(found)
         wrong += len(found - true_edges(states))
     assert stated > NOISY / 2

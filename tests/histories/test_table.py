@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.core.transitions import Kind, transitions
+from harness.domain.findings.transitions import Kind, transitions
 from tests.histories.simulate import play, script, timeline
 from tests.histories.table import HISTORIES, History
 
@@ -16,7 +16,9 @@ def test_expected_transitions(history: History) -> None:
     run = script(letters, rate=history.rate, seed=history.seed, accidents=history.accidents)
     played = play(len(letters), run, history.policy)
     policy = history.policy
-    found = transitions(timeline(len(letters)), played.board, policy.symptoms, policy.confirmations, policy.confidence)
+    found = transitions(
+        timeline(len(letters)), played.history, policy.symptoms, policy.confirmations, policy.confidence
+    )
     told = {(t.symptom, int(t.last_before), int(t.first_after), t.kind is Kind.REGRESSION) for t in found}
     assert told == history.transitions
     assert all(t.confirmed for t in found), [t for t in found if not t.confirmed]

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 import harness
-from harness.core.observations import EndingKind, Observation, Stage
-from harness.edge import codec
+from harness import codec
+from harness.domain.trials.observation import EndingKind, Observation, Stage
 
 PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
 TOY = """

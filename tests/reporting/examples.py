@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from harness.core.cases import Claim, Remedy
-from harness.core.claims import Answer as ClaimAnswer
-from harness.core.claims import Answered, Evidence
-from harness.core.conclusions import Answer, Conclusion
-from harness.core.findings import Finding, ReleaseResult, TrialRecord
-from harness.core.grades import FixReport, FixResult, Grade, Graded
-from harness.core.observations import NonFinite
-from harness.core.questions import Question
-from harness.core.remedies import Measured, RemedyReport, RemedyRow, Told
-from harness.core.runs import Setting
-from harness.core.symptoms import Symptom
-from harness.core.transitions import Cause, Kind, SignatureChange, Transition, Untested
-from harness.core.verdicts import Outcome, Verdict
+from harness.domain.cases.case import Claim, Workaround
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.findings.conclusions import Answer, Conclusion
+from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.question import Question
+from harness.domain.findings.run import SharedEnvironment
+from harness.domain.findings.transitions import Cause, Kind, SignatureChange, Transition, Untested
+from harness.domain.fixes.claims import ClaimEvidence, ClaimFinding
+from harness.domain.fixes.claims import ClaimResult as ClaimAnswer
+from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded
+from harness.domain.fixes.workarounds import Effect, Measured, WorkaroundReport, WorkaroundRow
+from harness.domain.trials.observation import NonFinite
+from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import HOSTILE
 
 GOOD = Verdict(outcome=Outcome.GOOD)
@@ -38,7 +38,7 @@ QUESTION = Question(
     releases=("3.5.0", "3.6.0", "3.7.0", "3.8.0", "3.9.0", "3.9.1", "3.9.2", "3.10.0"),
     companions=("tensorflow-cpu==2.18.1", "numpy==2.0.2"),
 )
-SETTING = Setting(
+SETTING = SharedEnvironment(
     harness="0.1.0",
     python="3.11.7",
     platform="linux x86_64",
@@ -91,7 +91,7 @@ def raised(version: str, day: str) -> ReleaseResult:
 
 
 def everyday() -> Finding:
-    """Two symptoms, a hidden release, an untestable one, one that was not run, exclusions, notes and doubts."""
+    """Two symptoms, a hidden release, an untestable one, one that was not run, exclusions, notes and caveats."""
     return Finding(
         title="Dense(1) learns the identity under MirroredStrategy",
         origin=("https://github.com/keras-team/keras/issues/20568", "a private report"),
@@ -160,7 +160,7 @@ def everyday() -> Finding:
             history="The history is not monotonic: nonfinite-metric begins and ends within the range.",
             coverage="6 of 8 releases were run, 1 could not be tested, 1 were not run (3.9.0).",
             not_run=("3.9.0",),
-            doubts=("3.9.1 (1 release) could not be tested: cannot be installed.", "3.9.0 was not run."),
+            caveats=("3.9.1 (1 release) could not be tested: cannot be installed.", "3.9.0 was not run."),
         ),
         timing={"index": 0.4, "resolve": 3.21, "build": 130.0, "import": 42.5, "trials": 18.0},
         locks={"key-3.5.0": ("keras==3.5.0 --hash=sha256:cc",)},
@@ -232,7 +232,7 @@ def hostile() -> Finding:
                 ),
             ),
         ),
-        conclusion=replace(finding.conclusion, sentence=long, history=long, coverage=long, doubts=(long,)),
+        conclusion=replace(finding.conclusion, sentence=long, history=long, coverage=long, caveats=(long,)),
         timing={HOSTILE: 1.0},
         reproduce=f"harness bisect '{HOSTILE}'",
         stages=(replace(finding, question=replace(QUESTION, package=HOSTILE, first=HOSTILE, last=HOSTILE)),),
@@ -271,9 +271,9 @@ def fix_report(fixes: int = 1) -> FixReport:
     )
 
 
-def remedies_report(text: str = "an epsilon inside the logarithm") -> RemedyReport:
+def remedies_report(text: str = "an epsilon inside the logarithm") -> WorkaroundReport:
     """Two remedies on one and two replicas of one release, and a claim of each answer."""
-    remedy = Remedy(
+    remedy = Workaround(
         name="log_epsilon", title=text, options={"remedy": "log_epsilon"}, against={"fault": "silent_log"}, origin=text
     )
     found = Graded(
@@ -286,11 +286,13 @@ def remedies_report(text: str = "an epsilon inside the logarithm") -> RemedyRepo
         by_symptom={"nonfinite-metric": ("bad", "good"), "wrong-metric": ("skip", "bad")},
     )
     proven = replace(found, grade=Grade.PROVEN, reason="every value equals the reference")
-    one = Measured(version="3.9.0", replicas=1, cured=Told.YES, right=Told.YES, graded=proven)
-    two = Measured(version="3.9.0", replicas=2, cured=Told.YES, right=Told.NO, graded=found)
-    open_ = Measured(version="3.9.0", replicas=1, cured=Told.OPEN, right=Told.OPEN, graded=replace(found, reason=text))
+    one = Measured(version="3.9.0", replicas=1, cured=Effect.YES, right=Effect.YES, graded=proven)
+    two = Measured(version="3.9.0", replicas=2, cured=Effect.YES, right=Effect.NO, graded=found)
+    open_ = Measured(
+        version="3.9.0", replicas=1, cured=Effect.OPEN, right=Effect.OPEN, graded=replace(found, reason=text)
+    )
     said = Claim(says=text, origin="https://github.com/keras-team/keras/issues/20568", predicts="good")
-    evidence = Evidence(
+    evidence = ClaimEvidence(
         version="3.9.0",
         trial="2 replicas, fault=silent_log",
         answer=ClaimAnswer.REFUTED,
@@ -298,19 +300,21 @@ def remedies_report(text: str = "an epsilon inside the logarithm") -> RemedyRepo
         numbers={"loss": math.nan},
         reference={"loss": 0.087251},
     )
-    return RemedyReport(
+    return WorkaroundReport(
         title=text,
         question=QUESTION,
         environment=SETTING,
         counts=(1, 2),
         versions=("3.9.0",),
         rows=(
-            RemedyRow(remedy=remedy, cells=(one, two)),
-            RemedyRow(remedy=Remedy(name="nothing", title="do nothing"), cells=(open_, replace(open_, replicas=2))),
+            WorkaroundRow(remedy=remedy, cells=(one, two)),
+            WorkaroundRow(
+                remedy=Workaround(name="nothing", title="do nothing"), cells=(open_, replace(open_, replicas=2))
+            ),
         ),
         claims=(
-            Answered(claim=said, answer=ClaimAnswer.REFUTED, reason=evidence.reason, evidence=(evidence,)),
-            Answered(
+            ClaimFinding(claim=said, answer=ClaimAnswer.REFUTED, reason=evidence.reason, evidence=(evidence,)),
+            ClaimFinding(
                 claim=Claim(says="the TPU is not affected", untestable=text),
                 answer=ClaimAnswer.NOT_TESTABLE,
                 reason=text,

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.cases import Case, Level, Tolerance
-from harness.core.errors import UsageError
-from harness.core.variants import Variant
-from harness.edge import case_files
+from harness.adapters.storage import case_files
+from harness.domain.cases.case import Case, Level, Tolerance
+from harness.domain.errors import UsageError
+from harness.domain.trials.variant import Variant
 from harness.reporting.export import Export, call, parts, script
 from tests.examples import HOSTILE, case
 

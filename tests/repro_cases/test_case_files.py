@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.cases import Case, Level
-from harness.edge import case_files
+from harness.adapters.storage import case_files
+from harness.domain.cases.case import Case, Level
 from tests.test_architecture import ROOT, third_party
 
 FOLDER = ROOT / "repro_cases"

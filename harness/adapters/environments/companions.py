@@ -1,0 +1,79 @@
+"""What is pinned beside the package under test, so that a timeline differs in that package alone."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from harness.domain.errors import UsageError
+from harness.domain.releases.companions import Wanted
+from harness.domain.releases.distributions import FRAMEWORK, import_name
+
+
+def framework_package() -> str:
+    """The distribution that brings TensorFlow to this machine."""
+    if sys.platform == "linux" and platform.machine() == "x86_64" and not has_gpu():
+        return "tensorflow-cpu"
+    return "tensorflow[and-cuda]" if sys.platform == "linux" and has_gpu() else FRAMEWORK
+
+
+def has_gpu() -> bool:
+    """Whether an NVIDIA driver is loaded."""
+    return Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia0").exists()
+
+
+def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_packages: Iterable[str]) -> Wanted:
+    """Lay the user's pins (``--with``) over the cases' companions and name the framework's distribution.
+
+    A pin of ``tensorflow`` holds for whatever distribution brings TensorFlow to this machine. What installs the
+    same module as the package under test (keras beside keras-nightly) is no companion of it.
+    """
+    under_test = import_name(package)
+    chosen: dict[str, list[str]] = {}
+    for text in companions:
+        requirement = Requirement(text)
+        if import_name(requirement.name) != under_test:
+            chosen.setdefault(canonicalize_name(requirement.name), []).append(_localized(requirement))
+    for text in pins:
+        requirement = Requirement(text)
+        if import_name(requirement.name) == under_test:
+            raise UsageError(
+                f"{requirement.name} is the package under test: {package} installs the same module",
+                where="--with",
+                hint="choose its versions with --from and --to",
+            )
+        chosen[canonicalize_name(requirement.name)] = [_localized(requirement)]
+    named = {name for name in chosen if name.startswith(f"{FRAMEWORK}-")}
+    if named:
+        chosen.pop(FRAMEWORK, None)
+    return Wanted(
+        package=package,
+        requirements=tuple(dict.fromkeys(text for texts in chosen.values() for text in texts)),
+        data_packages=tuple(dict.fromkeys(data_packages)),
+    )
+
+
+def doubled(distributions: Iterable[str]) -> bool:
+    """Whether the framework is among them under two names, which install the same files."""
+    return sum(import_name(name) == FRAMEWORK for name in distributions) > 1
+
+
+def by_own_name(requirements: Iterable[str]) -> tuple[str, ...]:
+    """The requirements with the framework under its own name: tf-keras and others ask for it by that name alone."""
+    parsed = [Requirement(text) for text in requirements]
+    for requirement in parsed:
+        if import_name(requirement.name) == FRAMEWORK:
+            requirement.name = FRAMEWORK
+    return tuple(str(requirement) for requirement in parsed)
+
+
+def _localized(requirement: Requirement) -> str:
+    if canonicalize_name(requirement.name) != FRAMEWORK:
+        return str(requirement)
+    marker = f" ; {requirement.marker}" if requirement.marker else ""
+    return f"{framework_package()}{requirement.specifier}{marker}"

@@ -1,0 +1,148 @@
+"""Build one layer of an environment with nox and uv, and seal it once its files are those that were published."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import harness
+from harness import codec
+from harness.adapters.environments import sealing
+from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
+from harness.adapters.environments.resolver import uv_program
+from harness.adapters.processes import child_env
+from harness.adapters.processes.process import Ended, Processes
+from harness.adapters.processes.redaction import redacted
+from harness.adapters.storage.files import write_whole
+from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+
+BUILD_SECONDS = 1800.0  # a cold download of TensorFlow on a slow line
+REASON_LIMIT = 500  # characters of the installer's explanation that are kept
+SESSION_FILE = Path(harness.__file__).parent / "environment_noxfile.py"
+SEAL = "sealed.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """One sealed folder: where its interpreter and packages are, what it stands on, what its files looked like."""
+
+    key: str
+    executable: str
+    site: str
+    fingerprint: str
+    base: str = ""
+
+
+class Installer:
+    """Installs layers for one interpreter.
+
+    Args:
+        processes: Starts nox and uv.
+        python: Path of the interpreter.
+    """
+
+    def __init__(self, processes: Processes, python: str) -> None:
+        self._processes = processes
+        self._python = python
+
+    def build(
+        self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, tell: Callable[[str], None]
+    ) -> Layer:
+        """Install until the files are those that were published, check that none has two owners, and seal."""
+        install = partial(retried, partial(self._install, key, folder, lock, base), self._processes, tell)
+        layer = install()
+        sealing.check([Path(one.site) for one in (base, layer) if one is not None])  # two owners look like an edit
+        if edited := sealing.altered(Path(layer.site)):
+            tell(f"the installer's cache holds edited files of {', '.join(edited)}: fetching them again")
+            self._forget(edited, folder)
+            layer = install()
+        write_whole(folder / SEAL, codec.dumps(Layer, layer))
+        return layer
+
+    def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None) -> Layer:
+        """Run the nox session in a folder that nobody else writes to, not even what a killed harness left behind."""
+        (folder / SEAL).unlink(missing_ok=True)
+        for old in folder.iterdir():
+            if old.is_dir():
+                shutil.rmtree(old, ignore_errors=True)
+        log = folder / f"build-{len(list(folder.glob('build-*.log'))) + 1}.log"
+        attempt = Path(tempfile.mkdtemp(dir=folder))
+        answer = attempt / "built.json"
+        (attempt / "lock.txt").write_text("\n".join(lock) + "\n", encoding="utf-8")
+        recipe = {
+            "key": key,
+            "python": self._python,
+            "requirements": str(attempt / "lock.txt"),
+            "flags": ["--quiet"],
+            "base": base.site if base else "",
+            "answer": str(answer),
+        }
+        (attempt / "recipe.json").write_text(json.dumps(recipe), encoding="utf-8")
+        ended = self._run_nox(attempt, log)
+        if ended.exit_code != 0 or not answer.exists():
+            raise self._build_failure(ended)
+        built = json.loads(answer.read_text(encoding="utf-8"))
+        seen = sealing.fingerprint(Path(built["site"]))
+        stands_on = base.site if base else ""
+        return Layer(key=key, executable=built["executable"], site=built["site"], fingerprint=seen, base=stands_on)
+
+    def _run_nox(self, folder: Path, log: Path) -> Ended:
+        command = [
+            sys.executable, "-m", "nox", "-f", str(SESSION_FILE), "--envdir", str(folder), "-s", "repro",
+            "--install-only", "--error-on-missing-interpreters", "--no-stop-on-first-error",
+        ]  # fmt: skip
+        settings = {
+            "HARNESS_RECIPE": str(folder / "recipe.json"),
+            "HARNESS_PARENT": str(os.getpid()),
+            "NO_COLOR": "1",
+        }
+        ended = self._processes.run(
+            command,
+            log=log,
+            env=child_env.for_installer(settings),
+            cwd=folder,
+            deadline_seconds=BUILD_SECONDS,
+        )
+        printed = log.read_text(encoding="utf-8", errors="replace")
+        if redacted(printed) != printed:
+            log.write_text(redacted(printed), encoding="utf-8")
+        return ended
+
+    def _forget(self, names: Sequence[str], folder: Path) -> None:
+        """Drop distributions from the installer's cache."""
+        command = [uv_program(), "cache", "clean", "--quiet", *names]
+        env = child_env.for_installer()
+        self._processes.run(command, log=folder / "forget.log", env=env, cwd=folder, deadline_seconds=BUILD_SECONDS)
+
+    def _build_failure(self, ended: Ended) -> HarnessError:
+        if not Path(self._python).exists():
+            return InfrastructureError(
+                "the interpreter is gone", where=self._python, hint="install it again, or use --python"
+            )
+        failure = infrastructure_failure(ended, "installing")
+        return failure or Untestable(f"cannot be installed: {explanation(ended.tail)[:REASON_LIMIT]}")
+
+
+def layer_key(lock: Sequence[str], base_key: str, python: str) -> str:
+    """Name of a layer: its lock, what it stands on, the interpreter and the platform."""
+    parts = [*sorted(lock), base_key, python, sys.platform, platform.machine(), harness.__version__]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
+
+
+def sealed(folder: Path, base: str) -> Layer | None:
+    """Return the layer if it was finished, nobody edited it since, and its base still lies where it did."""
+    try:
+        layer = codec.loads(Layer, (folder / SEAL).read_bytes())
+        intact = Path(layer.executable).exists() and sealing.fingerprint(Path(layer.site)) == layer.fingerprint
+    except (OSError, codec.Malformed):
+        return None
+    return layer if intact and layer.base == base else None

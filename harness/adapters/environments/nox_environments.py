@@ -1,0 +1,137 @@
+"""Build the environment of one release with nox and uv: a base of companions, and a thin layer on top.
+
+    base   companions of the whole timeline, byte-compiled once
+      ^    (_companions.pth)
+    top    the package under test alone: 15 MB and under a second per release
+
+Both are named by a hash of their lock, the interpreter and the platform, and count only once sealed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from filelock import FileLock, Timeout
+from packaging.utils import canonicalize_name
+
+from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
+from harness.adapters.environments.planning import Planner
+from harness.adapters.environments.resolver import Unsatisfiable, name_of, pin_of
+from harness.adapters.processes.process import Processes
+from harness.adapters.storage.files import disk_errors
+from harness.adapters.storage.home import Home
+from harness.domain.errors import Untestable
+from harness.domain.releases.companions import Companions, Mode
+from harness.domain.releases.distributions import import_name
+from harness.domain.releases.release import Release
+from harness.domain.trials.trial import Environment
+from harness.jobs.protocols import Event, Listener
+
+LOCK_POLL_SECONDS = 0.5
+
+
+class NoxEnvironments:
+    """Builds environments on demand and shares them between runs and checkouts."""
+
+    def __init__(
+        self, processes: Processes, home: Home, planner: Planner, companions: Companions, listener: Listener
+    ) -> None:
+        self._processes = processes
+        self._home = home
+        self._planner = planner
+        self._companions = companions
+        self._listener = listener
+        self._installer = Installer(processes, companions.interpreter.path)
+        self._bases: dict[str, Layer] = {}
+
+    def prepare(self, release: Release) -> Environment:
+        """Resolve, build and seal the environment of one release, or find it in the cache.
+
+        Raises:
+            Untestable: it cannot be resolved, built or sealed, with the reason.
+            InfrastructureError: index, disk or nox failed.
+        """
+        python = self._companions.interpreter
+        if not release.accepts_python(python.version):
+            raise Untestable(f"requires Python {release.requires_python}; the timeline runs on {python.version}")
+        tell = partial(self._tell, release.version)
+        started = time.monotonic()
+        try:
+            lock = self._planner.lock_for(self._companions, release, tell)
+        except Unsatisfiable as failure:
+            raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
+        resolve_seconds = time.monotonic() - started
+        return self._assemble(*self._layers(lock), tell, resolve_seconds=resolve_seconds)
+
+    def restore(self, recorded: Environment) -> Environment:
+        """Build again exactly what a journal recorded, without resolving anything.
+
+        Raises:
+            Untestable: a package of its lock can no longer be installed.
+            InfrastructureError: index, disk or nox failed.
+        """
+        return self._assemble(*self._layers(recorded.lock), partial(self._tell, recorded.key), resolve_seconds=0.0)
+
+    def _assemble(
+        self, top: tuple[str, ...], base_lock: tuple[str, ...], tell: Callable[[str], None], *, resolve_seconds: float
+    ) -> Environment:
+        started = time.monotonic()
+        base, base_built = self._layer(base_lock, None, tell)
+        layer, built = self._layer(top, base, tell)
+        return Environment(
+            key=layer.key,
+            executable=layer.executable,
+            python=self._companions.interpreter.version,
+            lock=top if base_lock == self._companions.shared else (*top, *base_lock),
+            seconds={"resolve": resolve_seconds, "build": time.monotonic() - started},
+            reused=not (base_built or built),
+        )
+
+    def _tell(self, version: str, note: str) -> None:
+        self._listener.notify(Event(kind="note", release=version, detail=note))
+
+    def _layers(self, lock: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Split a lock into the package under test and the rest; the rest is the timeline's own set where it fits."""
+        package = canonicalize_name(self._companions.wanted.package)
+        siblings = {package, canonicalize_name(import_name(package))}
+        top = tuple(line for line in lock if name_of(line) in siblings)
+        rest = {line for line in lock if name_of(line) not in siblings}
+        shared = self._companions.lock
+        fits = self._companions.mode is Mode.FIXED and {pin_of(x) for x in rest} <= {pin_of(x) for x in shared}
+        return top, self._companions.shared if fits else (*sorted(rest), *self._companions.data_lock)
+
+    def _layer(self, lock: Sequence[str], base: Layer | None, tell: Callable[[str], None]) -> tuple[Layer, bool]:
+        """Return a sealed layer and whether it had to be built; safe for several harnesses at once."""
+        key = layer_key(lock, base.key if base else "", self._companions.interpreter.path)
+        if base is None and key in self._bases:
+            return self._bases[key], False
+        folder = self._home.folder("environments", key)
+        with self._alone(key, tell), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
+            layer = sealed(folder, base.site if base else "")
+            built = layer is None
+            if layer is None:
+                layer = self._installer.build(key, folder, lock, base, tell)
+        if base is None:
+            self._bases[key] = layer
+        return layer, built
+
+    @contextmanager
+    def _alone(self, key: str, tell: Callable[[str], None]) -> Iterator[None]:
+        """Hold the lock of one layer; says so when another harness holds it, and can be interrupted."""
+        lock = FileLock(self._home.folder("locks") / f"{key}.lock")
+        tell_once = iter([tell])
+        while True:
+            self._processes.check_open()
+            try:
+                lock.acquire(timeout=LOCK_POLL_SECONDS)
+                break
+            except Timeout:
+                for first in tell_once:
+                    first("another harness is building this environment: waiting for it")
+        try:
+            yield
+        finally:
+            lock.release()

@@ -1,0 +1,240 @@
+"""Choose interpreter and companions for a timeline, and resolve a release with them."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from packaging.utils import canonicalize_name
+
+from harness import codec
+from harness.adapters.environments.companions import by_own_name, doubled, framework_package
+from harness.adapters.environments.interpreters import Interpreters
+from harness.adapters.environments.pinning import Held, Lock, Resolve, over_all, over_most
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable, name_of, pin_of
+from harness.adapters.index.address import index_address
+from harness.adapters.index.package_index import FRESH_SECONDS
+from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.home import Home
+from harness.domain.errors import InfrastructureError, UsageError
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
+from harness.domain.releases.distributions import import_name
+from harness.domain.releases.release import Channel, Release, Timeline
+
+FETCHABLE = ("3.12", "3.11")  # interpreters for which most TensorFlow releases have wheels
+
+
+def _recent(file: Path) -> Companions | None:
+    """A plan as old as an index page may be; its interpreter must still be there."""
+    try:
+        if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
+            return None
+        plan = codec.loads(Companions, file.read_bytes())
+    except (OSError, codec.Malformed):
+        return None
+    return plan if Path(plan.interpreter.path).exists() else None
+
+
+def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
+    """Whether uv says that a release which the index lists does not exist; a limit of time may hide it rightly."""
+    gone = f"{release.package} was not found in the package registry"
+    missing = f"there is no version of {release.package}=={release.version}"
+    return release.source is None and (gone in explanation or (missing in explanation and not limited))
+
+
+def _overriding(release: Release) -> tuple[str, ...]:
+    """A commit calls itself by the last release's number, so what companions demand of that number says nothing."""
+    return (release.requirement,) if release.channel is Channel.COMMIT else ()
+
+
+def _boundary(versions: Sequence[str], held: Held) -> str:
+    """Say where a set of companions stops to fit, and what to ask for to see the other side; "" when it fits all."""
+    boundaries = []
+    if held.first > 0:
+        before, after = versions[held.first - 1], versions[held.first]
+        boundaries.append(
+            f"the compatibility boundary lies between {before} and {after} (--to {before} asks for the other side)"
+        )
+    if held.last < len(versions) - 1:
+        before, after = versions[held.last], versions[held.last + 1]
+        boundaries.append(
+            f"the compatibility boundary lies between {before} and {after} (--from {after} asks for the other side)"
+        )
+    if not boundaries:
+        return ""
+    span = f"{versions[held.first]} to {versions[held.last]}"
+    return (
+        f"one set of companions takes no more than {span}: {'; '.join(boundaries)}. What does not fit is skip; "
+        "--companions as-of lets companions follow the releases"
+    )
+
+
+class Planner:
+    """Chooses interpreter and companions for a timeline."""
+
+    def __init__(self, resolver: Resolver, interpreters: Interpreters, home: Home) -> None:
+        self._resolver = resolver
+        self._interpreters = interpreters
+        self._plans = home.folder("plans")
+
+    def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
+        """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
+        asked = [wanted, timeline.versions, mode.value, python, index_address(), framework_package(), sys.executable]
+        file = self._plans / f"{hashlib.sha256(repr(asked).encode()).hexdigest()[:20]}.json"
+        if (known := _recent(file)) is not None:
+            return known
+        made = self._plan_anew(timeline, wanted, mode, python)
+        write_whole(file, codec.dumps(Companions, made))
+        return made
+
+    def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
+        """Find the newest companions that resolve with the whole timeline, on the first interpreter that takes them.
+
+        Where no set takes both ends, the one that takes most is held, and the plan says where it stops to fit.
+
+        Raises:
+            UsageError: no release of the timeline resolves; names the pair that clashes.
+        """
+        tried: list[tuple[Interpreter, Unsatisfiable]] = []
+        for interpreter in self._interpreters_for(timeline, python):
+            try:
+                return self._plan_on(interpreter, timeline, wanted, mode, over_all)
+            except Unsatisfiable as failure:
+                tried.append((interpreter, failure))
+        partial = []
+        for interpreter, _ in tried if mode is Mode.FIXED else ():
+            with suppress(Unsatisfiable):
+                self._companions_alone(wanted, interpreter)
+                partial.append(self._plan_on(interpreter, timeline, wanted, mode, over_most))
+        if partial:
+            return max(partial, key=lambda plan: plan.takes)
+        raise self._nothing_fits(timeline, wanted, tried)
+
+    def _companions_alone(self, wanted: Wanted, interpreter: Interpreter) -> None:
+        """Raise `Unsatisfiable` where the companions cannot be had at all: then no release needs to be asked about."""
+        if wanted.requirements:
+            self._resolver.lock(wanted.requirements, python=interpreter.path, overrides=wanted.overrides)
+
+    def _interpreters_for(self, timeline: Timeline, python: str | None) -> Iterator[Interpreter]:
+        """Those of this machine, then those that can be fetched."""
+        suitable = self._suitable(timeline, python)
+        yield from suitable
+        known = {interpreter.minor for interpreter in suitable}
+        for minor in FETCHABLE if python is None else ():
+            if minor not in known and (fetched := self._interpreters.fetch(minor)):
+                yield fetched
+
+    def lock_for(
+        self, companions: Companions, release: Release, tell: Callable[[str], None] = lambda _: None
+    ) -> tuple[str, ...]:
+        """Resolve one release with its companions; raises `Unsatisfiable`. `tell` hears of attempts that failed."""
+        as_of = companions.mode is Mode.AS_OF and release.released is not None
+        limit = (release.released + timedelta(days=1)).isoformat() if as_of and release.released else None
+        return self._resolve(
+            release,
+            companions.wanted,
+            companions.interpreter,
+            constraints=[pin_of(line) for line in companions.lock],
+            exclude_newer=limit,
+            prefer_offline=companions.mode is Mode.FIXED,
+            tell=tell,
+        )
+
+    def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
+        """Resolve; when uv does not find what the index lists, its cached page is old, or the index lies."""
+        for refresh in ((), (release.package,)):
+            try:
+                return self._ask(release, wanted, interpreter, refresh=refresh, **settings)
+            except Unsatisfiable as failure:
+                if not _denies(failure.what, release, limited=settings.get("exclude_newer") is not None):
+                    raise
+                denied = failure.what
+        raise InfrastructureError(
+            f"the index listed {release.package} {release.version} and now denies that it exists",
+            where=denied[:600],
+            hint="check the index address and its credentials, then run the same command again",
+        )
+
+    def _ask(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
+        """Resolve; where the release itself asks for the framework under another name, that name is taken."""
+        lock: tuple[str, ...] = ()
+        for requirements in (wanted.requirements, by_own_name(wanted.requirements)):
+            lock = self._resolver.lock(
+                [release.requirement, *requirements],
+                python=interpreter.path,
+                overrides=(*wanted.overrides, *_overriding(release)),
+                **settings,
+            )
+            if not doubled(name_of(line) for line in lock):
+                break
+        return lock
+
+    def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
+        """Interpreters that the most releases accept, in the order of preference."""
+        found = [self._interpreters.named(python)] if python else self._interpreters.candidates()
+        accepted = {i.path: sum(r.accepts_python(i.version) for r in timeline.releases) for i in found}
+        most = max(accepted.values(), default=0)
+        return [i for i in found if accepted[i.path] == most] if most else []
+
+    def _plan_on(
+        self,
+        interpreter: Interpreter,
+        timeline: Timeline,
+        wanted: Wanted,
+        mode: Mode,
+        hold: Callable[[int, Resolve], Held],
+    ) -> Companions:
+        data_lock = (
+            self._resolver.lock(wanted.data_packages, python=interpreter.path, without_dependencies=True)
+            if wanted.data_packages
+            else ()
+        )
+        if mode is Mode.AS_OF:
+            return Companions(wanted=wanted, mode=mode, interpreter=interpreter, data_lock=data_lock)
+        usable = [r for r in timeline.releases if r.accepts_python(interpreter.version)]
+        siblings = {canonicalize_name(wanted.package), canonicalize_name(import_name(wanted.package))}
+
+        def resolve(place: int, pins: Lock) -> Lock:
+            kept = [pin for pin in pins if name_of(pin) != canonicalize_name(wanted.package)]
+            return self._resolve(usable[place], wanted, interpreter, constraints=kept)
+
+        held = hold(len(usable), resolve)
+        return Companions(
+            wanted=wanted,
+            mode=mode,
+            interpreter=interpreter,
+            lock=tuple(line for line in held.lock if name_of(line) not in siblings),
+            data_lock=data_lock,
+            takes=held.last - held.first + 1,
+            boundary=_boundary([release.version for release in usable], held),
+        )
+
+    def _nothing_fits(
+        self, timeline: Timeline, wanted: Wanted, tried: Sequence[tuple[Interpreter, Unsatisfiable]]
+    ) -> UsageError:
+        asked = ", ".join(wanted.requirements) or "no companions"
+        span = f"{wanted.package} {timeline.versions[0]} to {timeline.versions[-1]}"
+        if not tried:
+            needs = sorted({r.requires_python or "any" for r in timeline.releases})
+            found = ", ".join(i.version for i in self._interpreters.candidates())
+            return UsageError(
+                f"no Python of this machine is accepted by {span}",
+                where=f"requires-python {'; '.join(needs)}; found {found}",
+                hint="install a fitting Python (for example `uv python install 3.11`) and name it with --python",
+            )
+        pythons = ", ".join(interpreter.minor for interpreter, _ in tried)
+        hint = (
+            f"change --with, or install a Python for which wheels exist (tried {pythons}; most TensorFlow "
+            "releases have wheels for 3.11: `uv python install 3.11`)"
+        )
+        return UsageError(
+            f"the companions ({asked}) cannot be resolved with {span} on Python {pythons}",
+            where=tried[0][1].what[:1200],
+            hint=hint,
+        )

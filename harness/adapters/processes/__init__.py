@@ -1,0 +1,1 @@
+"""Child processes: started, bounded, ended, and what they inherit. `process` is the only module that starts any."""

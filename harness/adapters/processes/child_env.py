@@ -1,0 +1,70 @@
+"""What child processes inherit: a short list, so that no setting of the user leaks into a verdict."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from harness.adapters.index.address import index_address
+
+# Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
+INHERITED = (
+    "PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT",
+    "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "TPU_NAME",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
+    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy",
+    "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE",
+)  # fmt: skip
+CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
+# How to reach the index and where to keep files. What would change the packages themselves (UV_RESOLUTION,
+# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on.
+INSTALLER = (
+    "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
+    "UV_CACHE_DIR", "UV_LINK_MODE", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
+    "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
+)  # fmt: skip
+INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
+
+
+SECRETS = ("GITHUB_TOKEN", "GH_TOKEN")
+"""Never inherited by a process of ours; a night that runs nightly code refuses to start beside one, because a child
+can read the environment of its parent."""
+
+
+def for_trial(scratch: Path) -> dict[str, str]:
+    """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*."""
+    kept = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
+    folders = {name: scratch / name for name in ("home", "cache", "tmp")}
+    for folder in folders.values():
+        folder.mkdir(exist_ok=True)
+    return {
+        **kept,
+        "HOME": str(folders["home"]),
+        "XDG_CACHE_HOME": str(folders["cache"]),
+        "TMPDIR": str(folders["tmp"]),
+        "KERAS_BACKEND": "tensorflow",
+        "PYTHONHASHSEED": "0",
+        "TF_CPP_MIN_LOG_LEVEL": "2",
+    }
+
+
+def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Environment variables of uv and nox: those of the user that name the index, and no virtual environment.
+
+    The address of the index may hold a password. It is handed over here and never on a command line, which
+    everybody can read and nox prints into its log.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
+    }
+    kept.pop("UV_INDEX_URL", None)  # the old name of what is set here
+    return {**kept, "UV_DEFAULT_INDEX": index_address(), **extra}
+
+
+def case_settings() -> dict[str, str]:
+    """Settings of cases that are in force; they are part of what identifies a trial."""
+    return {name: os.environ[name] for name in CASE_SETTINGS if name in os.environ}

@@ -1,0 +1,212 @@
+"""The only module that starts processes: no shell, output to a file, own group, ended with the harness.
+
+A process can leave its group (setsid) and its parents (fork twice); what it hands down is its environment.
+So every process of ours carries a mark there, and whatever still carries it at the end is ended too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from harness.adapters.processes.bounded_log import BoundedLog
+from harness.adapters.processes.redaction import redacted
+from harness.domain.errors import InfrastructureError, Interrupted
+
+MARK = "HARNESS_PROCESS"
+GRACE_SECONDS = 5.0  # between asking a process to end and killing its group
+TAIL_BYTES = 16_384
+ROUNDS = 10  # of killing what a process left behind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a process ended: its exit code (negative: the signal), duration, and the log it wrote."""
+
+    exit_code: int
+    seconds: float
+    timed_out: bool
+    log: Path
+
+    @property
+    def tail(self) -> str:
+        """The end of what it printed, without secrets."""
+        with contextlib.suppress(OSError), self.log.open("rb") as file:
+            file.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
+            return redacted(file.read().decode("utf-8", "replace"))
+        return ""
+
+
+class Processes:
+    """Starts processes and can end all of them at once.
+
+    Output goes to a file that keeps its beginning and its end, so a process that prints without end fills no disk.
+    """
+
+    def __init__(self) -> None:
+        self._live: set[subprocess.Popen[bytes]] = set()
+        self._guard = threading.Lock()
+        self._mark = uuid.uuid4().hex
+        self.ended = threading.Event()
+
+    def run(
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str],
+        cwd: Path,
+        deadline_seconds: float,
+        stdin: bytes | None = None,
+        whole: bool = False,
+    ) -> Ended:
+        """Run one command to its end or its deadline and return how it ended.
+
+        Args:
+            command: Program and arguments.
+            log: What it prints is appended here.
+            env: Its environment.
+            cwd: Its working directory.
+            deadline_seconds: When its group is ended.
+            stdin: What it is given to read.
+            whole: Keep all that it prints, because that is what it is asked for; else the middle may be left out.
+
+        Raises:
+            InfrastructureError: the program cannot be started.
+            Interrupted: the harness is being ended, so how the process ended says nothing.
+        """
+        started = time.monotonic()
+        mark = f"{self._mark}-{uuid.uuid4().hex}"
+        with BoundedLog(log, whole=whole) as output:
+            process = self._start(command, output.writer, {**env, MARK: mark}, cwd, feed=stdin is not None)
+            output.handed_over()
+            try:
+                timed_out = self._wait(process, deadline_seconds, stdin)
+            finally:
+                self._end(process)
+                _end_marked(mark)
+                with self._guard:
+                    self._live.discard(process)
+        self.check_open()
+        return Ended(exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log)
+
+    def check_open(self) -> None:
+        """Raise `Interrupted` when the harness is being ended."""
+        if self.ended.is_set():
+            raise Interrupted("the harness is being ended")
+
+    def end_all(self) -> None:
+        """End every live process and refuse to start new ones."""
+        self.ended.set()
+        with self._guard:
+            live = list(self._live)
+        for process in live:
+            self._end(process)
+        _end_marked(self._mark)
+
+    def _start(
+        self, command: Sequence[str], output: int, env: Mapping[str, str], cwd: Path, *, feed: bool
+    ) -> subprocess.Popen[bytes]:
+        with self._guard:
+            self.check_open()
+            try:
+                process = subprocess.Popen(
+                    list(command),
+                    stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=dict(env),
+                    cwd=cwd,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise InfrastructureError(
+                    f"cannot start {Path(command[0]).name}: {error.strerror}",
+                    where=command[0],
+                    hint="is it installed and executable?",
+                ) from error
+            self._live.add(process)
+            return process
+
+    @staticmethod
+    def _wait(process: subprocess.Popen[bytes], deadline_seconds: float, stdin: bytes | None) -> bool:
+        try:
+            process.communicate(stdin, timeout=deadline_seconds)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        """End the group; ask first, so that a probe can end its own children."""
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE_SECONDS)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+@contextlib.contextmanager
+def ended_by_signal(processes: Processes) -> Iterator[None]:
+    """On Ctrl-C end the children first: the threads that wait for them can then return.
+
+    A handler runs between two instructions of the main thread, which may hold a lock at that moment; so it
+    only writes a byte, and a thread that waits for the byte does the work.
+    """
+    wakes, writes = os.pipe()
+    os.set_blocking(writes, False)
+
+    def watch() -> None:
+        if os.read(wakes, 1) == b"!":
+            processes.end_all()
+
+    def interrupt(*_: object) -> None:
+        with contextlib.suppress(OSError):
+            os.write(writes, b"!")
+        raise KeyboardInterrupt
+
+    watcher = threading.Thread(target=watch, name="interrupt", daemon=True)
+    watcher.start()
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(writes)
+        watcher.join()
+        os.close(wakes)
+
+
+def _end_marked(mark: str) -> None:
+    """Kill whatever carries the mark, and look again: a process may fork while we look."""
+    for _ in range(ROUNDS):
+        found = [process for process in psutil.process_iter() if _carries(process, mark)]
+        if not found:
+            return
+        for process in found:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(found, timeout=GRACE_SECONDS)
+
+
+def _carries(process: psutil.Process, mark: str) -> bool:
+    """Whether a process that is alive has the mark in its environment; others' processes cannot be read."""
+    try:
+        marked = process.environ().get(MARK, "").startswith(mark)
+        return marked and process.status() != psutil.STATUS_ZOMBIE
+    except (psutil.Error, OSError):
+        return False

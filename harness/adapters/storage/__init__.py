@@ -1,0 +1,1 @@
+"""Files of ours: cache, journals, reports, case files. Whatever is written here is whole or absent."""

@@ -1,0 +1,176 @@
+"""The journal of a run: one fsynced JSON line per finished trial, and a header that says what was asked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from harness import codec
+from harness.adapters.storage.files import disk_errors
+from harness.domain.errors import UsageError
+from harness.domain.findings.question import Question
+from harness.domain.findings.run import RunHeader
+from harness.domain.trials.entry import Entry
+
+NAME = "journal.jsonl"
+LARGEST_JOURNAL = 1 << 30  # bytes; a thousand trials of a large model take 50 MB
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+
+
+class FileJournal:
+    """Append-only; a torn last line (power cut, kill) is dropped when it is read, and then cut off.
+
+    It is held by one harness at a time, from `begin` or `resume` to the end of its ``with`` block.
+    """
+
+    def __init__(self, folder: Path, header: RunHeader, entries: Sequence[Entry], lock: FileLock) -> None:
+        self._path = folder / NAME
+        self.header = header
+        self._entries = list(entries)
+        self._lock = lock
+        self._guard = threading.Lock()
+
+    @classmethod
+    def begin(cls, folder: Path, header: RunHeader) -> FileJournal:
+        """Start a journal; the folder must not hold one."""
+        with _held(folder) as lock:
+            journal = cls(folder, header, (), lock)
+            if journal._path.exists() and _lines(journal._path):
+                raise UsageError(
+                    "the output folder already holds a run",
+                    where=str(folder),
+                    hint=f"continue it with --resume {folder}",
+                )
+            with disk_errors(folder, "choose another --output"):
+                journal._path.unlink(missing_ok=True)  # a header that a kill tore
+            journal._append(codec.dumps(RunHeader, header))
+        return journal
+
+    @classmethod
+    def resume(cls, folder: Path, question: Question | None) -> FileJournal:
+        """Open a journal again; refuses a question that changed and says what changed.
+
+        Args:
+            folder: The run's folder.
+            question: What is asked now; None takes the journal's own.
+        """
+        read(folder)  # a folder that holds no run gets no lock either
+        with _held(folder) as lock:
+            header, entries = read(folder)
+            changes = header.question.differences(question) if question is not None else []
+            if changes:
+                raise UsageError(
+                    "the run cannot be resumed: the question changed",
+                    where="; ".join(changes)[:2000],
+                    hint="start a new run without --resume, or restore what changed",
+                )
+            _cut_torn_line(folder / NAME)
+        return cls(folder, header, entries, lock)
+
+    def __enter__(self) -> FileJournal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def record(self, entry: Entry) -> None:
+        """Append one entry; when this returns, it is on the disk."""
+        with self._guard:
+            self._append(codec.dumps(Entry, entry))
+            self._entries.append(entry)
+
+    def entries(self) -> Sequence[Entry]:
+        """All entries so far."""
+        with self._guard:
+            return tuple(self._entries)
+
+    def _append(self, line: str) -> None:
+        """Write one line, or none: a disk that fills up half way must not leave a torn line before the next."""
+        with disk_errors(self._path, "choose another --output"), self._path.open("ab", buffering=0) as file:
+            whole = file.seek(0, os.SEEK_END)
+            rest = memoryview(line.encode() + b"\n")
+            try:
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    file.truncate(whole)
+                raise
+
+
+def read(folder: Path) -> tuple[RunHeader, list[Entry]]:
+    """Read a run's journal; raises `UsageError` when there is none or it is damaged before its last line."""
+    path = folder / NAME
+    lines = _lines(path)
+    if not lines:
+        raise UsageError(
+            "the run ended before it began: its journal holds nothing yet",
+            where=str(path),
+            hint="start it again without --resume",
+        )
+    try:
+        entries = [codec.loads(Entry, line) for line in lines[1:]]
+        for entry in entries:
+            _check_key(entry)
+        return codec.loads(RunHeader, lines[0]), entries
+    except codec.Malformed as error:
+        raise UsageError(
+            f"the journal is damaged: {str(error)[:300]}",
+            where=str(path),
+            hint="finished trials are also in the cache: start the same question anew, nothing is run twice",
+        ) from error
+
+
+def _lines(path: Path) -> list[bytes]:
+    """The whole lines; the newline is written last, so what follows the last one is torn."""
+    try:
+        if path.stat().st_size > LARGEST_JOURNAL:
+            raise UsageError("the journal is too large to be one", where=str(path), hint="give the folder of a run")
+        whole, _, _ = path.read_bytes().rpartition(b"\n")
+    except OSError as error:
+        raise UsageError(
+            f"there is no run to read: {error.strerror}", where=str(path), hint="give the folder that the run printed"
+        ) from error
+    return [line for line in whole.split(b"\n") if line.strip()]
+
+
+def _check_key(entry: Entry) -> None:
+    """A key names a file of the report; one from a stranger's journal must not lead out of the folder."""
+    if entry.environment is not None and not _KEY.fullmatch(entry.environment.key):
+        raise codec.Malformed(f"environment.key: {entry.environment.key[:80]!r} is not a key")
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[FileLock]:
+    """Lock a run's folder for one harness, and keep it locked unless the block fails.
+
+    Raises:
+        UsageError: another harness is writing this run.
+    """
+    lock = FileLock(folder / ".running", timeout=0)
+    try:
+        with disk_errors(folder, "choose another --output"):
+            lock.acquire()
+    except Timeout:
+        raise UsageError(
+            "another harness is writing this run", where=str(folder), hint="wait for it, or start a run of your own"
+        ) from None
+    try:
+        yield lock
+    except BaseException:
+        lock.release()
+        raise
+
+
+def _cut_torn_line(path: Path) -> None:
+    with disk_errors(path, "choose another --output"), path.open("r+b") as file:
+        content = file.read()
+        if content and not content.endswith(b"\n"):
+            file.truncate(content.rfind(b"\n") + 1)

@@ -1,0 +1,192 @@
+"""The history of nights in one SQLite file, made anew from the journal whenever it is asked for."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.adapters.storage.files import disk_errors
+from harness.domain.nightly.alerts import NightlyHistory
+
+NAME = "history.sqlite"
+_SCHEMA = """
+CREATE TABLE night (night TEXT PRIMARY KEY, package TEXT, nightly TEXT, control TEXT, fault TEXT, stale_days INTEGER,
+                    simulated INTEGER, seconds REAL, killed INTEGER);
+CREATE TABLE result (night TEXT, "case" TEXT, symptom TEXT, word TEXT, outcome TEXT, reason TEXT, expected TEXT,
+                     control_healthy INTEGER, inferred INTEGER, PRIMARY KEY (night, "case", symptom));
+CREATE TABLE alarm (key TEXT PRIMARY KEY, package TEXT, "case" TEXT, symptom TEXT, opened TEXT, version TEXT,
+                    is_open INTEGER, good_nights INTEGER, closed TEXT);
+CREATE TABLE change (key TEXT, night TEXT, version TEXT, word TEXT, text TEXT);
+CREATE INDEX result_of_case ON result ("case", symptom, night);
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightRow:
+    """One night of one case: build, words of its symptoms (those that are not as expected, else that), reason."""
+
+    night: str
+    nightly: str
+    word: str
+    symptoms: str
+    reason: str
+    inferred: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BadPeriod:
+    """A stretch of nights in which a symptom was bad without being expected to be."""
+
+    symptom: str
+    first: str
+    first_version: str
+    last: str
+    last_version: str
+    nights: int
+    over: bool
+
+
+def rebuild(folder: Path, chronicle: NightlyHistory, killed: Sequence[str] = ()) -> Path:
+    """Write the file anew beside the old one, then put it in its place."""
+    path = folder / NAME
+    with disk_errors(path, "choose another --state"):
+        handle, partial = tempfile.mkstemp(dir=folder, prefix=f".{NAME}.")
+        os.close(handle)
+        try:
+            with closing(sqlite3.connect(partial)) as base, base:
+                base.executescript(_SCHEMA)
+                _fill(base, chronicle, killed)
+            Path(partial).replace(path)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+    return path
+
+
+def evenings(path: Path, case: str) -> list[NightRow]:
+    """A line per night of one case, the last night first."""
+    query = """
+        SELECT n.night, n.nightly,
+               COALESCE(r.word, CASE WHEN n.killed THEN 'killed half-way' ELSE 'infrastructure' END),
+               GROUP_CONCAT(r.symptom, ', '), COALESCE(MAX(r.reason), n.fault, ''), MAX(COALESCE(r.inferred, 0))
+        FROM night n LEFT JOIN result r ON r.night = n.night AND r."case" = ?
+        GROUP BY n.night, r.word ORDER BY n.night DESC
+    """
+    with _open(path) as base:
+        rows = [
+            NightRow(night=n, nightly=v, word=w, symptoms=s or "", reason=r or "", inferred=bool(i))
+            for n, v, w, s, r, i in base.execute(query, (case,))
+        ]
+    return list(_quietened(rows))
+
+
+def bad_periods(path: Path, case: str) -> list[BadPeriod]:
+    """How long each bad period lasted, the last one first."""
+    query = """
+        SELECT r.symptom, r.night, n.nightly, r.word, r.outcome FROM result r JOIN night n USING (night)
+        WHERE r."case" = ? AND r.word IN ('new', 'regressed', 'still bad', 'fixed', 'as expected')
+        ORDER BY r.symptom, r.night
+    """
+    periods: list[BadPeriod] = []
+    with _open(path) as base:
+        for symptom, night, version, word, outcome in base.execute(query, (case,)):
+            last = periods[-1] if periods and periods[-1].symptom == symptom and not periods[-1].over else None
+            bad = word in ("new", "regressed", "still bad") and outcome == "bad"
+            if bad and last is None:
+                periods.append(_period(symptom, night, version, night, version, 1, over=False))
+            elif last is not None:
+                periods[-1] = (
+                    _period(symptom, last.first, last.first_version, night, version, last.nights + 1, over=False)
+                    if bad
+                    else _period(
+                        symptom, last.first, last.first_version, last.last, last.last_version, last.nights, over=True
+                    )
+                )
+    return sorted(periods, key=lambda period: (period.last, period.first), reverse=True)
+
+
+def cases(path: Path) -> list[str]:
+    """Names of all cases that any night looked at."""
+    with _open(path) as base:
+        return [name for (name,) in base.execute('SELECT DISTINCT "case" FROM result ORDER BY "case"')]
+
+
+def _period(
+    symptom: str, first: str, first_version: str, last: str, last_version: str, nights: int, *, over: bool
+) -> BadPeriod:
+    return BadPeriod(
+        symptom=symptom,
+        first=first,
+        first_version=first_version,
+        last=last,
+        last_version=last_version,
+        nights=nights,
+        over=over,
+    )
+
+
+def _quietened(rows: Sequence[NightRow]) -> Iterator[NightRow]:
+    """What is as expected, or hidden, is said only when nothing louder happened in that night."""
+    quiet = ("as expected", "insufficient data")
+    loud = {row.night for row in rows if row.word not in quiet}
+    decided = {row.night for row in rows if row.word == "as expected"}
+    for row in rows:
+        if row.word not in quiet:
+            yield row
+        elif row.night not in loud and (row.word == "as expected" or row.night not in decided):
+            yield NightRow(
+                night=row.night,
+                nightly=row.nightly,
+                word=row.word,
+                symptoms="",
+                reason="" if row.word == "as expected" else row.reason,
+                inferred=row.inferred,
+            )
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
+        yield base
+
+
+def _fill(base: sqlite3.Connection, chronicle: NightlyHistory, killed: Sequence[str]) -> None:
+    for night in chronicle.nights:
+        r = night.record
+        values = (r.night, r.package, r.nightly, r.control, r.fault, r.stale_days, r.simulated, r.seconds, 0)
+        base.execute("INSERT INTO night VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        base.executemany(
+            "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    r.night,
+                    one.case,
+                    one.symptom.value,
+                    one.word.value,
+                    one.outcome.value if one.outcome else None,
+                    one.reason,
+                    one.expected,
+                    one.control_healthy,
+                    one.inferred,
+                )
+                for one in night.judged
+            ],
+        )
+    for day in killed:
+        base.execute("INSERT INTO night VALUES (?, '', '', '', 'killed half-way', 0, 0, 0, 1)", (day,))
+    for alarm in chronicle.alarms:
+        symptom = alarm.symptom.value if alarm.symptom else None
+        named = (alarm.key, alarm.package, alarm.case, symptom, alarm.opened, alarm.version)
+        base.execute(
+            "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*named, alarm.is_open, alarm.good_nights, alarm.closed),
+        )
+        base.executemany(
+            "INSERT INTO change VALUES (?, ?, ?, ?, ?)",
+            [(alarm.key, c.night, c.version, c.word, c.text) for c in alarm.changes],
+        )

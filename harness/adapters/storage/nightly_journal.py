@@ -1,0 +1,119 @@
+"""The journal of nights: JSON lines, fsynced, and a torn last line is dropped; everything else is made from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from harness import codec
+from harness.adapters.storage.files import disk_errors
+from harness.domain.errors import InfrastructureError, UsageError
+from harness.domain.nightly.nights import NightRecord
+
+NAME = "nights.jsonl"
+
+
+class Busy(InfrastructureError):
+    """Another night is going on the same state; this one has changed nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One line: a night began, or a whole night with its record."""
+
+    night: str
+    moment: datetime
+    record: NightRecord | None = None
+
+
+class FileNightlyJournal:
+    """Append-only, one per state folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._lines = read(folder)
+
+    def begin(self, night: str, moment: datetime) -> None:
+        """Note that a night has begun; without a record later on it was killed."""
+        self._append(Line(night=night, moment=moment))
+
+    def end(self, record: NightRecord) -> None:
+        """Write a whole night; when this returns, it is on the disk."""
+        self._append(Line(night=record.night, moment=record.moment, record=record))
+
+    def records(self) -> Sequence[NightRecord]:
+        """Whole nights by day, the later one of two for one day."""
+        return whole(self._lines)
+
+    def killed(self) -> tuple[str, ...]:
+        """Days whose night began and never ended."""
+        return killed(self._lines)
+
+    def _append(self, line: Line) -> None:
+        with disk_errors(self._path, "choose another --state"), self._path.open("ab") as file:
+            file.truncate(_whole_bytes(self._path))
+            file.write(codec.dumps(Line, line).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._lines.append(line)
+
+
+def read(folder: Path) -> list[Line]:
+    """Read the journal; lines torn by a kill are dropped, an empty folder is an empty journal.
+
+    Raises:
+        UsageError: it cannot be read, or a line that is whole is not one of ours.
+    """
+    path = folder / NAME
+    if not path.exists():
+        return []
+    with disk_errors(path, "choose another --state"):
+        content = path.read_bytes()
+    lines = content.split(b"\n")
+    read_lines = []
+    for number, text in enumerate(lines):
+        if number == len(lines) - 1 or not text.strip():  # the newline is written last: what follows it is torn
+            continue
+        try:
+            read_lines.append(codec.loads(Line, text))
+        except codec.Malformed as error:
+            raise UsageError(
+                f"the journal of nights is damaged in line {number + 1}: {str(error)[:300]}",
+                where=str(path),
+                hint="restore it from the last artifact, or remove that line: that night then counts as killed",
+            ) from error
+    return read_lines
+
+
+def whole(lines: Sequence[Line]) -> tuple[NightRecord, ...]:
+    """Records by day, the later one of two for one day."""
+    by_night = {line.night: line.record for line in lines if line.record is not None}
+    return tuple(by_night[night] for night in sorted(by_night))
+
+
+def killed(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Days whose night began and never ended."""
+    ended = {line.night for line in lines if line.record is not None}
+    return tuple(sorted({line.night for line in lines} - ended))
+
+
+def only_one(folder: Path) -> FileLock:
+    """Lock the state folder for one night at a time; raises `Busy` when another one is going."""
+    lock = FileLock(folder / ".running", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Busy(
+            "another night is being run on this state", where=str(folder), hint="wait for it; this one changed nothing"
+        ) from None
+    return lock
+
+
+def _whole_bytes(path: Path) -> int:
+    """Where the last whole line ends; a killed night may have left a part of one behind it."""
+    return path.read_bytes().rfind(b"\n") + 1

@@ -1,0 +1,1 @@
+"""Trials for real: the probe is asked, its results are read back and remembered."""

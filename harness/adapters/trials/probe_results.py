@@ -1,0 +1,124 @@
+"""What a probe wrote, read back and held against what was asked of it."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packaging.version import InvalidVersion, Version
+
+from harness import codec
+from harness.adapters.environments.failures import Transient, machine_failure
+from harness.adapters.processes.process import Ended
+from harness.adapters.processes.redaction import redacted
+from harness.domain.cases.case import Case
+from harness.domain.errors import HarnessError, Untestable
+from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
+from harness.domain.trials.termination import signal_name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """What the probe's import step reports."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str | None = None
+
+
+def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None:
+    """Hold what was really imported against what the environment is for."""
+    try:
+        imported = codec.loads(Imported, (results / "imported.json").read_bytes())
+    except (OSError, codec.Malformed) as error:
+        raise _not_imported(ended) from error
+    if imported.error:
+        raise Untestable(redacted(f"cannot be imported: {imported.error}"))
+    if case.import_name not in imported.versions:
+        return
+    seen = imported.versions[case.import_name]
+    if not _same_version(seen, release):
+        raise HarnessError(
+            f"the environment of {release} imports {case.import_name} {seen}",
+            where=imported.files.get(case.import_name),
+            hint="this is a fault of the harness: please report it with the environment's lock",
+        )
+
+
+def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Observation | None:
+    """What is known when a patched copy cannot be imported: the patch breaks the package. None: it was imported."""
+    try:
+        imported = codec.loads(Imported, (results / "imported.json").read_bytes())
+    except (OSError, codec.Malformed) as error:
+        failure = machine_failure(ended, "importing the patched copy")
+        told = f"the probe could not import the patched copy: {_last_line(ended.tail)}"
+        raise failure or Untestable(told) from error
+    if imported.error:
+        told = f"the patched copy cannot be imported: {imported.error}"
+        return Observation(
+            ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, exception="ImportError", message=told)
+        )
+    seen = imported.files.get(case.import_name, "")
+    if not Path(seen).is_relative_to(tree):
+        hint = "this is a fault of the harness: please report it with the patch"
+        raise HarnessError("not the patched copy of the package was imported", where=seen, hint=hint)
+    return None
+
+
+def _not_imported(ended: Ended) -> HarnessError:
+    """Why the probe ended before it had imported anything: the machine, or the release."""
+    if failure := machine_failure(ended, "importing the package under test"):
+        return failure
+    if ended.timed_out:
+        return Untestable(f"cannot be imported: not done after {ended.seconds:.0f} s")
+    if ended.exit_code < 0:
+        return Untestable(f"cannot be imported: killed by {signal_name(-ended.exit_code)} while importing")
+    return Untestable(f"cannot be imported: {_last_line(ended.tail)}")
+
+
+def check_canary(results: Path, ended: Ended) -> None:
+    """Raise where the tiny training that comes first did not finish."""
+    canary = read_result(results / "canary.json", ended)
+    ending = canary.ending
+    if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
+        raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
+    if ending.kind is not EndingKind.FINISHED:
+        told = ending.message or canary.output.strip()[-300:]
+        raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {told}")
+
+
+def read_result(path: Path, ended: Ended) -> Observation:
+    """Read what one trial showed; raises where the probe ended without a word."""
+    try:
+        return codec.loads(Observation, redacted(path.read_text(encoding="utf-8")))
+    except (OSError, codec.Malformed) as error:
+        raise machine_failure(ended, "running the trial") or Transient(
+            "the probe ended without a result",
+            where=_last_line(ended.tail),
+            hint="memory may have run out; run the same command again",
+        ) from error
+
+
+def _same_version(seen: str, release: str) -> bool:
+    """Whether the imported version is the release's; commits and modules without a version cannot be held against it.
+
+    A nightly says its whole version, day included. Those of Keras 2 said only the release that they led to.
+    """
+    try:
+        wanted = Version(release)
+    except InvalidVersion:
+        return True
+    try:
+        found = Version(seen)
+    except InvalidVersion:
+        return True
+    terse = wanted.is_devrelease and not found.is_devrelease and wanted.major < 3
+    return found == wanted or (terse and found.release == wanted.release)
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1][:500] if lines else "it printed nothing"

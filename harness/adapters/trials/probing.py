@@ -1,0 +1,146 @@
+"""Ask one probe: write what it should do, run it in the environment, read what it saw."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import harness
+from harness.adapters.processes import child_env
+from harness.adapters.processes.process import Ended, Processes
+from harness.adapters.storage import case_files
+from harness.adapters.storage.files import disk_errors
+from harness.adapters.storage.home import Home
+from harness.adapters.trials.fixes import patched_tree
+from harness.adapters.trials.probe_results import check_canary, check_imports, patched_import, read_result
+from harness.domain.cases.case import Case, Level
+from harness.domain.errors import HarnessError, UsageError
+from harness.domain.fixes.fix import Fix
+from harness.domain.trials.observation import Ending, EndingKind, FixFacts, Observation, Stage
+from harness.domain.trials.trial import Environment, Trial
+
+PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
+IMPORT_SECONDS = 300.0  # TensorFlow without byte code on a loaded machine needs under 20
+CANARY_SECONDS = 120.0
+CANARY = "canary.json"
+
+
+class Probe:
+    """Runs trials of a case in one process tree of its own.
+
+    Args:
+        processes: Starts it.
+        home: Holds its scratch folder.
+        memory_bytes: Resident memory that a trial may take; None: no limit.
+        fixes: Each fix by its name.
+    """
+
+    def __init__(self, processes: Processes, home: Home, memory_bytes: int | None, fixes: Mapping[str, Fix]) -> None:
+        self._processes = processes
+        self._home = home
+        self._memory_bytes = memory_bytes
+        self._fixes = fixes
+
+    def observe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
+        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does."""
+        _check_unchanged(case)
+        sealed = Path(environment.executable).parents[1] / CANARY
+        fix = self._fixes.get(trials[0].variant.fix or "")
+        patching = fix is not None and fix.patches_files
+        needs_canary = not sealed.exists() and not patching  # a patched copy says nothing about the environment
+        with self._home.scratch() as scratch, disk_errors(scratch, "set HARNESS_HOME to a folder with space"):
+            results = scratch / "results"
+            results.mkdir()
+            (scratch / "case").mkdir()
+            path = scratch / "case" / Path(case.path).name
+            path.write_text(case.text, encoding="utf-8")
+            described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
+            canary = {"id": "canary", "kind": "canary", "timeout_seconds": CANARY_SECONDS}
+            request = {
+                "parent": os.getpid(),
+                "imports": _imports(case) if needs_canary or case.level is Level.MODEL else [],
+                "import_name": case.import_name,
+                "results": str(results),
+                "case": str(path if case.level is Level.MODEL else case.path),
+                "seed": case.seed,
+                "fit": dict(case.fit),
+                "paths": [],
+                "trials": [*([canary] if needs_canary else []), *described],
+            }
+            if fix is not None and patching:
+                refusal = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
+                if refusal is not None:
+                    return [_refused(fix, refusal)]
+                request["paths"] = [str(scratch / "patched")]
+            (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
+            ended = self._start(environment, scratch, described)
+            if patching:
+                if broken := patched_import(case, results, scratch / "patched", ended):
+                    return [broken]
+            else:
+                check_imports(case, results, trials[0].release, ended)
+            if needs_canary:
+                check_canary(results, ended)
+                sealed.touch()
+            return [read_result(results / f"{one['id']}.json", ended) for one in described]
+
+    def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> Ended:
+        """Run the probe to its end; its own deadline lies behind those of its trials."""
+        return self._processes.run(
+            [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
+            log=scratch / "probe.log",
+            env=child_env.for_trial(scratch),
+            cwd=scratch / "case",
+            deadline_seconds=IMPORT_SECONDS + CANARY_SECONDS + sum(one["timeout_seconds"] + 10 for one in described),
+        )
+
+    def _describe(self, case: Case, trial: Trial, name: str) -> dict[str, Any]:
+        variant = trial.variant
+        described: dict[str, Any] = {
+            "id": name,
+            "kind": "diagnosis" if variant.watched else case.level.value,
+            "strategy": variant.strategy,
+            "replicas": variant.replicas,
+            "options": dict(variant.options),
+            "policy": variant.policy,
+            "timeout_seconds": case.timeout_seconds,
+            "memory_bytes": self._memory_bytes,
+        }
+        if case.level is Level.SCRIPT:
+            described["arguments"] = [f"--{name}={value}" for name, value in variant.options]
+        fix = self._fixes.get(variant.fix or "")
+        if fix is not None and not fix.patches_files:
+            described["fix"] = {"name": fix.name, "path": fix.path, "options": dict(fix.options)}
+        return described
+
+
+def _package_folder(environment: Environment, case: Case) -> Path:
+    """Where the package under test lies in an environment."""
+    found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{case.import_name}"))
+    if not found:
+        raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
+    return found[0]
+
+
+def _refused(fix: Fix, reason: str) -> Observation:
+    """What is known of a trial whose patch does not apply: nothing of the release, all of the patch."""
+    return Observation(
+        ending=Ending(kind=EndingKind.REFUSED, stage=Stage.FIX, message=f"the patch does not apply: {reason}"),
+        fix=FixFacts(name=fix.name, outcome="refused", detail=f"the patch does not apply: {reason}"),
+    )
+
+
+def _imports(case: Case) -> list[str]:
+    names = ["numpy", "tensorflow"] if case.uses_framework else []
+    return [*names, *([case.import_name] if case.import_name not in names else [])]
+
+
+def _check_unchanged(case: Case) -> None:
+    """A script runs where it lies; what is run must be what the question's digest says."""
+    if case.level is Level.SCRIPT and case_files.text_of(Path(case.path)) != case.text:
+        raise UsageError(
+            "the case was edited while the search went on", where=case.path, hint="start the edited case as a new run"
+        )

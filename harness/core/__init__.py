@@ -1,1 +1,0 @@
-"""The pure part: values, verdicts and the search. Imports the standard library and ``packaging`` only."""

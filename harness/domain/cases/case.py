@@ -1,0 +1,143 @@
+"""A case: a minimal repro whose inline metadata says how it is run and what would be wrong."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from packaging.requirements import Requirement
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.releases.distributions import FRAMEWORK, import_name
+
+
+class Level(str, Enum):
+    """How a case speaks: by its exit code, or by a model that the probe trains."""
+
+    SCRIPT = "script"
+    MODEL = "model"
+
+
+STRATEGIES = ("mirrored", "multi-worker", "tpu", "parameter-server")
+DEFAULT_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tolerance:
+    """Relative tolerance against the one-replica reference; None: not compared."""
+
+    metric: float | None = DEFAULT_TOLERANCE
+    weights: float | None = DEFAULT_TOLERANCE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workaround:
+    """What a report recommends, as settings of the case's switches.
+
+    Attributes:
+        name: Short name.
+        title: What is done, in one line.
+        options: Switch settings that apply it.
+        against: Settings of the fault that it is meant to cure.
+        origin: Where it is recommended.
+    """
+
+    name: str
+    title: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    against: Mapping[str, str] = field(default_factory=dict)
+    origin: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A sentence of a report, as something that can be measured.
+
+    Attributes:
+        says: The claim in one sentence.
+        origin: Where it is made.
+        predicts: ``good``, ``finite`` or the symptom that must show if the claim holds; "" when it cannot be tested.
+        release: The release that it speaks of; "" for the one under test.
+        replicas: Number of replicas that it speaks of; 0 for the case's own.
+        options: Switch settings that it speaks of.
+        untestable: Why this machine cannot answer it.
+    """
+
+    says: str
+    origin: str = ""
+    predicts: str = ""
+    release: str = ""
+    replicas: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    untestable: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A parsed case.
+
+    Attributes:
+        name: File name without its ending.
+        path: Where it was read, as given.
+        text: The whole source; its hash identifies the case.
+        level: Script or model.
+        title: One line.
+        origin: URLs of the reports it stands for.
+        package: Distribution under test.
+        since: Where a search begins when nothing else is said; "" when that must be said.
+        companions: Requirements installed beside it; ``tensorflow`` is asked for by that name.
+        data_packages: Requirements that only carry files and are installed without dependencies.
+        expects: The symptom that the case was written for.
+        replicas: Replicas of the trial that is compared with the reference.
+        strategy: Distribution strategy of that trial.
+        timeout_seconds: Deadline of one trial.
+        repeats: Least number of trials per release.
+        seed: Given to ``keras.utils.set_random_seed`` before the model is built.
+        tolerance: How close values must be to the reference.
+        fixes: Names of fixes worth trying.
+        fit: Options of ``fit``.
+        switches: Keyword arguments of ``model()`` and ``data()`` with their allowed values, the default first; a
+            script gets them as arguments, ``--name=value``.
+        remedies: What the reports recommend.
+        claims: What the reports say.
+    """
+
+    name: str
+    path: str
+    text: str
+    level: Level
+    title: str = ""
+    origin: tuple[str, ...] = ()
+    package: str = "keras"
+    since: str = ""
+    companions: tuple[str, ...] = ()
+    data_packages: tuple[str, ...] = ()
+    expects: Symptom | None = None
+    replicas: int = 2
+    strategy: str = "mirrored"
+    timeout_seconds: float = 120.0
+    repeats: int = 1
+    seed: int = 0
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    fixes: tuple[str, ...] = ()
+    fit: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    switches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    remedies: tuple[Workaround, ...] = ()
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Hash of the text: a changed case is another question."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+
+    @property
+    def import_name(self) -> str:
+        """Module that the package under test installs."""
+        return import_name(self.package)
+
+    @property
+    def uses_framework(self) -> bool:
+        """Whether TensorFlow belongs to its environment, under whichever name it is installed."""
+        return FRAMEWORK in {import_name(Requirement(text).name) for text in (self.package, *self.companions)}

@@ -1,0 +1,1 @@
+"""The question, its run and the answer: transitions, caveats, conclusion. Made from the journal's entries alone."""

@@ -1,0 +1,208 @@
+"""The one way from the journal's entries to a finding: board, release results, transitions, conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from harness.domain.cases.case import Case
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.findings.causes import explained
+from harness.domain.findings.conclusions import conclude
+from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.run import RunHeader
+from harness.domain.findings.transitions import Untested, signature_changes, transitions
+from harness.domain.releases.release import Release, Timeline
+from harness.domain.search.history import ReleaseState
+from harness.domain.search.posterior import settle
+from harness.domain.trials.entry import Entry
+from harness.domain.trials.observation import Observation
+from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
+
+
+def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> list[ReleaseState]:
+    """Return one row per release of the timeline."""
+    by_release = group(entries)
+    return [row(case, by_release.get(release.version, []), variant) for release in timeline.releases]
+
+
+def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
+    """Turn a journal into the whole answer; the same journal always gives the same finding."""
+    case, timeline, policy = header.case, header.timeline, header.policy
+    variant = header.question.variant
+    rows = history(case, timeline, entries, variant)
+    found = transitions(timeline, rows, policy.symptoms, policy.confirmations, policy.confidence)
+    return Finding(
+        title=case.title,
+        origin=case.origin,
+        question=header.question,
+        environment=header.setting,
+        releases=tuple(results(timeline, entries, variant, rows, policy.symptoms)),
+        excluded=(
+            *(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
+            *(Untested(version=day, reason="no build was published that day") for day in timeline.absent),
+        ),
+        transitions=explained(found, header.causes, timeline),
+        signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
+        conclusion=conclude(timeline, rows, policy.symptoms, found),
+        timing=timing(header, entries),
+        locks=locks(entries),
+        reproduce=header.reproduce,
+    )
+
+
+def locks(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+    """What each environment has beside the shared lock, by its key."""
+    return {entry.environment.key: entry.environment.lock for entry in entries if entry.environment}
+
+
+def timing(header: RunHeader, entries: Sequence[Entry]) -> dict[str, float]:
+    """Seconds by phase, summed over parallel jobs."""
+    spent: dict[str, float] = {"index": header.index_seconds}
+    for entry in entries:
+        for phase, seconds in entry.seconds.items():
+            spent[phase] = spent.get(phase, 0.0) + seconds
+    return {phase: round(seconds, 3) for phase, seconds in spent.items()}
+
+
+def group(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Entries by release, in the order written."""
+    by_release: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_release.setdefault(entry.release, []).append(entry)
+    return by_release
+
+
+def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
+    """Judge every repeat of one variant against the reference of the same repeat."""
+    blocked = next((entry.untestable for entry in entries if entry.untestable is not None), None)
+    runs = tuple(
+        judge(case, own, observed(entries, reference_for(variant), repeat))
+        for repeat, own in repeats(entries, variant).items()
+    )
+    return ReleaseState(runs=runs, blocked=None if runs else blocked)
+
+
+def reference_for(variant: Variant) -> Variant:
+    """The trial that a variant is held against: one replica, no strategy, no fix, the same switches."""
+    return Variant(options=variant.options)
+
+
+def repeats(entries: Sequence[Entry], variant: Variant) -> dict[int, Observation]:
+    """Observations of one variant by repeat."""
+    return {
+        e.finished.trial.repeat: e.finished.observation
+        for e in entries
+        if e.finished is not None and e.finished.trial.variant == variant
+    }
+
+
+def observed(entries: Sequence[Entry], variant: Variant, repeat: int = 0) -> Observation | None:
+    """One observation, or None."""
+    return repeats(entries, variant).get(repeat)
+
+
+def results(
+    timeline: Timeline,
+    entries: Sequence[Entry],
+    variant: Variant,
+    rows: Sequence[ReleaseState],
+    asked: Sequence[Symptom] = (),
+) -> list[ReleaseResult]:
+    """Describe every release of the timeline for the report; its verdict is about what was asked."""
+    by_release = group(entries)
+    settled = {symptom: settle(rows, symptom) for symptom in Symptom}
+    found = []
+    for n, release in enumerate(timeline.releases):
+        told = {s: v for s, column in settled.items() if (v := column[n]) is not None and rows[n].runs}
+        found.append(_result(release, by_release.get(release.version, []), variant, rows[n], told, asked))
+    return found
+
+
+def _result(
+    release: Release,
+    entries: Sequence[Entry],
+    variant: Variant,
+    known: ReleaseState,
+    verdicts: Mapping[Symptom, Verdict],
+    asked: Sequence[Symptom],
+) -> ReleaseResult:
+    about = answering(verdicts, asked)
+    own = _any(repeats(entries, variant))
+    reference = _any(repeats(entries, reference_for(variant)))
+    return ReleaseResult(
+        version=release.version,
+        released=_date(release.released),
+        verdict=overall(known, about),
+        symptoms=shown(about),
+        by_symptom=verdicts,
+        reason="; ".join(filter(None, [why(known, about), _beside(verdicts, about)])),
+        reference=reference.numbers if reference else {},
+        replicas=own.numbers if own else {},
+        first_nonfinite=own.first_nonfinite_metric if own else None,
+        environment=next((e.environment.key for e in entries if e.environment), None),
+        versions=own.versions if own else {},
+        trials=tuple(_record(e) for e in entries if e.finished is not None),
+    )
+
+
+def answering(verdicts: Mapping[Symptom, Verdict], asked: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:
+    """The verdicts on what was asked; all of them when nothing was."""
+    return {symptom: verdict for symptom, verdict in verdicts.items() if not asked or symptom in asked}
+
+
+def shown(verdicts: Mapping[Symptom, Verdict]) -> tuple[Symptom, ...]:
+    """The symptoms that are there."""
+    return tuple(symptom for symptom, verdict in verdicts.items() if verdict.outcome is Outcome.BAD)
+
+
+def overall(known: ReleaseState, verdicts: Mapping[Symptom, Verdict] | Verdicts) -> Outcome | None:
+    """Bad if any symptom is, good if one was decided and none is bad, else skip; None: not run."""
+    outcomes = {v.outcome for v in verdicts.values()}
+    if Outcome.BAD in outcomes:
+        return Outcome.BAD
+    if Outcome.GOOD in outcomes:
+        return Outcome.GOOD
+    return Outcome.SKIP if known.tried else None
+
+
+def why(known: ReleaseState, verdicts: Mapping[Symptom, Verdict]) -> str:
+    """Why a release is bad or skipped, in one line; "" when it is good or was not run."""
+    if known.blocked is not None:
+        return known.blocked
+    match overall(known, verdicts):
+        case Outcome.BAD:
+            bad = [(s, v) for s, v in verdicts.items() if v.outcome is Outcome.BAD]
+            return "; ".join(f"{symptom.value}: {verdict.reason}" for symptom, verdict in bad)
+        case Outcome.SKIP:
+            return "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts.values()))
+        case _:
+            return ""
+
+
+def _beside(verdicts: Mapping[Symptom, Verdict], about: Mapping[Symptom, Verdict]) -> str:
+    """Symptoms that nobody asked for are no verdict, and are not kept back."""
+    others = [symptom.value for symptom in shown(verdicts) if symptom not in about]
+    return f"beside what was asked: {', '.join(others)}" if others else ""
+
+
+def _record(entry: Entry) -> TrialRecord:
+    finished = entry.finished
+    assert finished is not None
+    return TrialRecord(
+        variant=finished.trial.variant.label,
+        repeat=finished.trial.repeat,
+        ended=finished.observation.ending.kind.value,
+        seconds=round(finished.seconds, 3),
+        cached=finished.cached,
+    )
+
+
+def _any(by_repeat: Mapping[int, Observation]) -> Observation | None:
+    return by_repeat[min(by_repeat)] if by_repeat else None
+
+
+def _date(moment: datetime | None) -> str | None:
+    return moment.date().isoformat() if moment else None

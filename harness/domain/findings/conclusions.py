@@ -1,0 +1,130 @@
+"""A search summed up in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.errors import ExitCode
+from harness.domain.findings.caveats import caveats, flaky_share, percent
+from harness.domain.findings.transitions import SignatureChange, Transition, describe, signature_changes
+from harness.domain.releases.release import Timeline
+from harness.domain.search.history import History, seen_symptoms
+from harness.domain.search.posterior import posterior_of
+
+
+class Answer(str, Enum):
+    """The four ways in which a search ends."""
+
+    ANSWERED = "answered"
+    NO_RELEASE = "no-release"
+    EVERY_RELEASE = "every-release"
+    INCONCLUSIVE = "inconclusive"
+
+
+EXIT_CODES = {
+    Answer.ANSWERED: ExitCode.ANSWERED,
+    Answer.NO_RELEASE: ExitCode.NO_RELEASE,
+    Answer.EVERY_RELEASE: ExitCode.EVERY_RELEASE,
+    Answer.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """The verdict sentence and what it rests on.
+
+    Attributes:
+        answer: Which of the four ways.
+        sentence: The answer in words.
+        history: Whether the history is monotonic.
+        coverage: How much of the timeline was run.
+        not_run: Versions that nobody tried.
+        caveats: Flakiness, untestable stretches, islands that may have been missed, failures that turn into
+            another one; one sentence each.
+    """
+
+    answer: Answer
+    sentence: str
+    history: str
+    coverage: str
+    not_run: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+
+
+def conclude(timeline: Timeline, history: History, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:
+    """Sum the search up in sentences."""
+    seen = seen_symptoms(history, asked)
+    states = {symptom: posterior_of(history, symptom).states for symptom in seen or list(Symptom)}
+    tested = sorted({place for places in states.values() for place in places})
+    changing = {t.symptom for t in found}
+    steady = {s: [*places] for s, places in states.items() if any(places.values()) and s not in changing}
+    if found or steady:
+        answer = Answer.ANSWERED if found else Answer.EVERY_RELEASE
+        sentence = "; ".join([*map(describe, found), *_everywhere(timeline, history, steady)]) + "."
+    elif tested:
+        names = ", ".join(s.value for s in asked) or "any symptom"
+        answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
+    else:
+        answer = Answer.INCONCLUSIVE
+        sentence = "No release of the range could be tested; see the reason of each."
+    not_run = tuple(timeline.releases[i].version for i, row in enumerate(history) if not row.tried)
+    turned = [_turned(change) for change in signature_changes(timeline, history, asked)]
+    return Conclusion(
+        answer=answer,
+        sentence=sentence,
+        history=_history(found),
+        coverage=_coverage(history, not_run),
+        not_run=not_run,
+        caveats=(*turned, *caveats(timeline.versions, history, seen)),
+    )
+
+
+def _everywhere(timeline: Timeline, history: History, places: Mapping[Symptom, Sequence[int]]) -> Iterator[str]:
+    """Symptoms without a transition: each always shows, or it is flaky all along."""
+    for symptom, tested in places.items():
+        share = flaky_share(history, symptom)
+        where = f"in every release that could be tested, from {_range(timeline, tested)}"
+        flaky = f"no transition, flaky at about {percent(round(share, 2))} " if share is not None else ""
+        yield f"{symptom.value}: {flaky}{where}"
+
+
+def _turned(change: SignatureChange) -> str:
+    return (
+        f"The failure changes while {change.symptom.value} lasts, "
+        f"{change.last_before} -> {change.first_after}: {change.before!r} becomes {change.after!r}; "
+        "the two may have different causes."
+    )
+
+
+def _range(timeline: Timeline, places: Sequence[int]) -> str:
+    return f"{timeline.releases[places[0]].version} to {timeline.releases[places[-1]].version}"
+
+
+def _history(found: Sequence[Transition]) -> str:
+    per_symptom: dict[Symptom, int] = {}
+    for transition in found:
+        per_symptom[transition.symptom] = per_symptom.get(transition.symptom, 0) + 1
+    several = [symptom.value for symptom, count in per_symptom.items() if count > 1]
+    if several:
+        return (
+            f"The history is not monotonic: {', '.join(several)} begins and ends within the range, "
+            "so a plain bisection between its ends would have missed it."
+        )
+    return "The history is monotonic." if found else "There is no transition in the range."
+
+
+def _coverage(history: History, not_run: Sequence[str]) -> str:
+    run = sum(bool(row.runs) for row in history)
+    blocked = sum(row.blocked is not None for row in history)
+    if run == len(history):
+        return f"Every one of the {len(history)} releases of the range was run."
+    parts = [f"{run} of {len(history)} releases were run"]
+    if blocked:
+        parts.append(f"{blocked} could not be tested")
+    if not_run:
+        named = ", ".join([*not_run[:8], "..."] if len(not_run) > 8 else not_run)
+        parts.append(f"{len(not_run)} {'was' if len(not_run) == 1 else 'were'} not run ({named})")
+    return ", ".join(parts) + "."

@@ -1,0 +1,218 @@
+"""Alarms: one per signature, opened, kept and closed by the nights; a fold over the journal and nothing else.
+
+new, regressed          opens it, or opens it again
+still bad               keeps it open
+fixed                   the first good night
+as expected (good)      a good night, if the control was healthy and the build is another one; the third closes
+as expected (bad)       closes: somebody recorded it as expected
+anything else           leaves it as it is
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.nightly.case_status import CaseStatus, JudgedSymptom, advance, judge_case
+from harness.domain.nightly.nights import ALARMING, Narrowed, NightRecord, Status
+from harness.domain.verdicts.verdict import Outcome
+
+GOOD_NIGHTS = 3
+STALE = "stale-index"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """Something that happened to an alarm and is worth a comment."""
+
+    night: str
+    version: str
+    word: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertNight:
+    """One night as an alarm remembers it."""
+
+    night: str
+    version: str
+    word: str
+    reason: str = ""
+    inferred: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alert:
+    """One signature that was bad without being expected to be.
+
+    Attributes:
+        package: Distribution of the nightlies.
+        case: Name of the case; `STALE` for the index itself.
+        symptom: The symptom; None for the index.
+        opened: The night that opened it, the latest time.
+        version: The nightly of that night.
+        is_open: Whether it is open.
+        good_nights: Good nights in a row, each with a build of its own: a night without a new build proves nothing.
+        good_version: The build of the last one.
+        closed: The night that closed it, or "".
+        changes: What happened to it, oldest first.
+        evenings: Every night since it was first opened.
+        narrowed: Where it begins and ends, as far as that is known.
+    """
+
+    package: str
+    case: str
+    symptom: Symptom | None
+    opened: str
+    version: str
+    is_open: bool = True
+    good_nights: int = 0
+    good_version: str = ""
+    closed: str = ""
+    changes: tuple[Change, ...] = ()
+    evenings: tuple[AlertNight, ...] = ()
+    narrowed: tuple[Narrowed, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What makes it one alarm and not a hundred and twenty: package, case and symptom."""
+        parts = (self.package, self.case, self.symptom.value if self.symptom else "")
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+    @property
+    def title(self) -> str:
+        """Title of its issue; never changes."""
+        if self.symptom is None:
+            return f"[nightly] {self.package}: no new build on the index"
+        return f"[nightly] {self.case}: {self.symptom.value} on {self.package}"
+
+    @property
+    def last_bad(self) -> AlertNight | None:
+        """The last night that showed it."""
+        shown = (Status.NEW.value, Status.REGRESSED.value, Status.STILL_BAD.value)
+        return next((e for e in reversed(self.evenings) if e.word in shown), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedNight:
+    """A night with its words."""
+
+    record: NightRecord
+    judged: tuple[JudgedSymptom, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightlyHistory:
+    """All nights with their words, and where things stand after the last one."""
+
+    nights: tuple[JudgedNight, ...] = ()
+    standings: Mapping[tuple[str, Symptom], CaseStatus] = field(default_factory=dict)
+    alarms: tuple[Alert, ...] = ()
+
+    @property
+    def open_alarms(self) -> tuple[Alert, ...]:
+        """Those that are open now."""
+        return tuple(alarm for alarm in self.alarms if alarm.is_open)
+
+
+def nightly_history(records: Iterable[NightRecord]) -> NightlyHistory:
+    """Read the whole journal: the same journal always gives the same words, standings and alarms."""
+    so_far = NightlyHistory()
+    for record in records:
+        so_far = after(so_far, record)
+    return so_far
+
+
+def after(before: NightlyHistory, record: NightRecord) -> NightlyHistory:
+    """One night more."""
+    judged = tuple(one for seen in record.cases for one in judge_case(record, seen, before.standings))
+    alarms = {alarm.key: alarm for alarm in before.alarms}
+    for changed in _touched(alarms, record, judged):
+        alarms[changed.key] = changed
+    return NightlyHistory(
+        nights=(*before.nights, JudgedNight(record=record, judged=judged)),
+        standings=advance(before.standings, record, judged),
+        alarms=tuple(alarms.values()),
+    )
+
+
+def _touched(alarms: Mapping[str, Alert], record: NightRecord, judged: Sequence[JudgedSymptom]) -> Iterator[Alert]:
+    for one in judged:
+        fresh = _blank(record, one.case, one.symptom)
+        known = alarms.get(fresh.key)
+        if known is not None or one.word in ALARMING:
+            yield _step(known or fresh, record, one)
+    fresh = _blank(record, STALE, None)
+    if not record.fault and (fresh.key in alarms or record.stale):
+        yield _step_index(alarms.get(fresh.key, fresh), record)
+
+
+def _blank(record: NightRecord, case: str, symptom: Symptom | None) -> Alert:
+    return Alert(
+        package=record.package,
+        case=case,
+        symptom=symptom,
+        opened=record.night,
+        version=record.nightly,
+        is_open=False,
+    )
+
+
+def _step(alarm: Alert, record: NightRecord, one: JudgedSymptom) -> Alert:
+    """What one night's word does to an alarm."""
+    evening = AlertNight(
+        night=record.night, version=record.nightly, word=one.word.value, reason=one.reason, inferred=one.inferred
+    )
+    edges = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
+    alarm = replace(alarm, evenings=(*alarm.evenings, evening), narrowed=(*alarm.narrowed, *edges))
+    if one.word in ALARMING:
+        return _opened(alarm, record, one.word.value, one.reason)
+    if not alarm.is_open:
+        return alarm
+    if one.word is Status.STILL_BAD:
+        return replace(alarm, good_nights=0)
+    if one.word is Status.FIXED:
+        return _good(_told(replace(alarm, good_nights=0), record, one.word.value, f"gone in {record.nightly}"), record)
+    if one.word is Status.AS_EXPECTED and one.outcome is Outcome.BAD:
+        return _closed(alarm, record, f"recorded as expected: {one.expected}")
+    if one.word is Status.AS_EXPECTED and one.control_healthy:
+        return _good(alarm, record)
+    return alarm
+
+
+def _step_index(alarm: Alert, record: NightRecord) -> Alert:
+    text = f"the newest build of {record.package} is {record.nightly or 'none'}, {record.stale_days} days old"
+    word = Status.AS_EXPECTED
+    if record.stale:
+        word = Status.STILL_BAD if alarm.is_open else Status.NEW
+    evening = AlertNight(night=record.night, version=record.nightly, word=word.value, reason=text)
+    alarm = replace(alarm, evenings=(*alarm.evenings, evening))
+    if record.stale:
+        return replace(alarm, good_nights=0) if alarm.is_open else _opened(alarm, record, word.value, text)
+    return _good(alarm, record) if alarm.is_open else alarm
+
+
+def _opened(alarm: Alert, record: NightRecord, word: str, reason: str) -> Alert:
+    opened = replace(alarm, is_open=True, good_nights=0, closed="", opened=record.night, version=record.nightly)
+    return _told(opened, record, word, reason)
+
+
+def _good(alarm: Alert, record: NightRecord) -> Alert:
+    if alarm.good_nights and alarm.good_version == record.nightly:
+        return alarm
+    counted = replace(alarm, good_nights=alarm.good_nights + 1, good_version=record.nightly)
+    if counted.good_nights < GOOD_NIGHTS:
+        return counted
+    return _closed(counted, record, f"good for {GOOD_NIGHTS} nights")
+
+
+def _closed(alarm: Alert, record: NightRecord, why: str) -> Alert:
+    return _told(replace(alarm, is_open=False, closed=record.night), record, "closed", why)
+
+
+def _told(alarm: Alert, record: NightRecord, word: str, text: str) -> Alert:
+    change = Change(night=record.night, version=record.nightly, word=word, text=text)
+    return replace(alarm, changes=(*alarm.changes, change))

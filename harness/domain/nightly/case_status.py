@@ -1,0 +1,194 @@
+"""What the nights so far say of each symptom of each case, and what tonight adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.nightly.nights import (
+    ALARMING,
+    BELIEVED,
+    UNDECIDED,
+    CaseNight,
+    CaseResult,
+    NightExit,
+    NightRecord,
+    Status,
+    StatusEvidence,
+    decide,
+    healthy,
+)
+from harness.domain.verdicts.verdict import Outcome, Verdicts
+
+Standings = Mapping[tuple[str, Symptom], "CaseStatus"]
+"""By case and symptom."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CaseStatus:
+    """What the nights so far say of one symptom of one case.
+
+    Attributes:
+        last: The last outcome that was believed.
+        expected: Whether that was bad and excused by an expectation.
+        version: The nightly that showed it.
+        night: When.
+        ever_bad: Whether any believed night was bad.
+        control: The established outcome of each control release.
+        odd: Another one, seen on the last night alone: it becomes the established one when it is seen twice.
+    """
+
+    last: Outcome | None = None
+    expected: bool = False
+    version: str = ""
+    night: str = ""
+    ever_bad: bool = False
+    control: Mapping[str, Outcome] = field(default_factory=dict)
+    odd: Mapping[str, Outcome] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedSymptom:
+    """One symptom of one case in one night, with the word and its reason."""
+
+    case: str
+    symptom: Symptom
+    word: Status
+    outcome: Outcome | None
+    reason: str
+    expected: str = ""
+    control_healthy: bool = True
+    inferred: bool = False
+
+
+def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, standing: CaseStatus) -> StatusEvidence:
+    """Gather what the word of one symptom depends on."""
+    control = _outcomes(seen.control, symptom)
+    fault = bool(record.fault) or any(look.fault for look in seen.nightly)
+    sound = not any(look.fault or look.blocked for look in seen.control)
+    known = standing.control.get(record.control)
+    agreed = control[0] if sound and len(set(control)) == 1 and control[0] is not Outcome.SKIP else None
+    first = standing.last is None
+    return StatusEvidence(
+        fault=fault,
+        runs=_outcomes(seen.nightly, symptom),
+        expected_bad=symptom in seen.expected,
+        before=agreed if first else standing.last,
+        before_expected=symptom in seen.control_expected if first else standing.expected,
+        ever_bad=standing.ever_bad,
+        control_healthy=sound and healthy(control, known, expected_bad=symptom in seen.control_expected),
+        same_build=not first and standing.version == record.nightly,
+        confirmations=record.confirmations,
+    )
+
+
+def judge_case(record: NightRecord, seen: CaseNight, standings: Standings) -> list[JudgedSymptom]:
+    """Give every symptom of a case its word; where nothing was seen, one word stands for what hides all else."""
+    shown = {symptom for look in (*seen.nightly, *seen.control) for symptom in look.verdicts}
+    known = {symptom for case, symptom in standings if case == seen.case}
+    asked = shown | known | set(seen.expected) or {Symptom.EXCEPTION}
+    return [_judged(record, seen, symptom, standings) for symptom in Symptom if symptom in asked]
+
+
+def advance(
+    standings: Standings, record: NightRecord, judged: Iterable[JudgedSymptom]
+) -> dict[tuple[str, Symptom], CaseStatus]:
+    """The standings after a night: what was not believed leaves them as they were."""
+    after = dict(standings)
+    by_case = {seen.case: seen for seen in record.cases}
+    for one in judged:
+        before = after.get((one.case, one.symptom), CaseStatus())
+        after[one.case, one.symptom] = _advanced(before, record, one, by_case[one.case])
+    return after
+
+
+def exit_code(record: NightRecord, judged: Sequence[JudgedSymptom]) -> NightExit:
+    """A regression before a recovery, a recovery before doubt."""
+    words = {one.word for one in judged}
+    if words & ALARMING:
+        return NightExit.NEW_REGRESSION
+    if Status.FIXED in words:
+        return NightExit.RECOVERY
+    cases = {one.case for one in judged}
+    blind = [case for case in cases if all(j.word is Status.INSUFFICIENT for j in judged if j.case == case)]
+    doubtful = record.fault or record.stale or blind or not judged or words & UNDECIDED
+    return NightExit.INCONCLUSIVE if doubtful else NightExit.AS_EXPECTED
+
+
+def _outcomes(looks: Sequence[CaseResult], symptom: Symptom) -> tuple[Outcome, ...]:
+    verdicts: list[Verdicts] = [look.verdicts for look in looks if not look.fault]
+    return tuple(v[symptom].outcome if symptom in v else Outcome.SKIP for v in verdicts)
+
+
+def _judged(record: NightRecord, seen: CaseNight, symptom: Symptom, standings: Standings) -> JudgedSymptom:
+    evidence = evidence_for(record, seen, symptom, standings.get((seen.case, symptom), CaseStatus()))
+    word = decide(evidence)
+    decided = [outcome for outcome in evidence.runs if outcome is not Outcome.SKIP]
+    return JudgedSymptom(
+        case=seen.case,
+        symptom=symptom,
+        word=word,
+        outcome=decided[0] if len(set(decided)) == 1 else None,
+        reason=_reason(record, seen, symptom, word, evidence),
+        expected=seen.expected.get(symptom, ""),
+        control_healthy=evidence.control_healthy,
+        inferred=any(look.inferred for look in seen.nightly),
+    )
+
+
+def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Status, evidence: StatusEvidence) -> str:
+    """Why: the fault, the doubt, or what the trial itself said."""
+    faults = [look.fault for look in (*seen.nightly, *seen.control) if look.fault]
+    told = [look.verdicts[symptom].reason for look in seen.nightly if symptom in look.verdicts]
+    said = next((reason for reason in told if reason), "")
+    blocked = next((look.blocked for look in seen.nightly if look.blocked), "")
+    match word:
+        case Status.INFRASTRUCTURE:
+            return record.fault or faults[0]
+        case Status.INSUFFICIENT:
+            return blocked or said or "nothing was decided"
+        case Status.FLAKY:
+            bad = sum(outcome is Outcome.BAD for outcome in evidence.runs)
+            return f"bad in {bad} of {len(evidence.runs)} runs of {record.nightly}: {said}"
+        case Status.SUSPICIOUS if not evidence.control_healthy:
+            return f"the control {record.control} is not healthy in this slot, so nothing is believed: {said}"
+        case Status.SUSPICIOUS if evidence.same_build:
+            return f"the very same build said otherwise on an earlier night: {said}"
+        case Status.SUSPICIOUS:
+            return f"not confirmed: {len(evidence.runs)} of {evidence.confirmations} runs: {said}"
+        case _:
+            return said
+
+
+def _advanced(before: CaseStatus, record: NightRecord, one: JudgedSymptom, seen: CaseNight) -> CaseStatus:
+    control, odd = _established(before, record.control, seen, one.symptom)
+    believed = one.word in BELIEVED and one.outcome is not None
+    if not believed:
+        return replace(before, control=control, odd=odd)
+    bad = one.outcome is Outcome.BAD
+    return CaseStatus(
+        last=one.outcome,
+        expected=bad and bool(one.expected),
+        version=record.nightly,
+        night=record.night,
+        ever_bad=before.ever_bad or bad,
+        control=control,
+        odd=odd,
+    )
+
+
+def _established(
+    before: CaseStatus, version: str, seen: CaseNight, symptom: Symptom
+) -> tuple[Mapping[str, Outcome], Mapping[str, Outcome]]:
+    """What a control release is known to say: the first answer, until another one came on two nights in a row.
+
+    A night on a sick machine does not teach anything; a new set of companions, which stays, does.
+    """
+    control = _outcomes(seen.control, symptom)
+    if not control or len(set(control)) > 1 or any(look.blocked or look.fault for look in seen.control):
+        return before.control, before.odd
+    known, said = before.control.get(version), control[0]
+    if known is None or said is known or before.odd.get(version) is said:
+        return {**before.control, version: said}, {v: o for v, o in before.odd.items() if v != version}
+    return before.control, {**before.odd, version: said}

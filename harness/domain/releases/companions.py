@@ -1,0 +1,89 @@
+"""The companions of a timeline: what is pinned beside the package under test, and on which interpreter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from harness.domain.releases.distributions import FRAMEWORK, import_name
+from harness.domain.releases.nightlies import NIGHTLIES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interpreter:
+    """One CPython: its full version and where it lies."""
+
+    version: str
+    path: str
+
+    @property
+    def minor(self) -> str:
+        """For example 3.11."""
+        return ".".join(self.version.split(".")[:2])
+
+
+class Mode(str, Enum):
+    """One set for the whole timeline, or the one of each release's day."""
+
+    FIXED = "fixed"
+    AS_OF = "as-of"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What a question asks for beside the package under test.
+
+    Attributes:
+        package: Distribution under test.
+        requirements: The cases' companions with the user's pins laid over them.
+        data_packages: Installed without their dependencies.
+    """
+
+    package: str
+    requirements: tuple[str, ...]
+    data_packages: tuple[str, ...] = ()
+
+    @property
+    def overrides(self) -> tuple[str, ...]:
+        """Keep out the siblings that install the same module, for example keras beside keras-nightly.
+
+        tf-nightly asks for keras-nightly; where the stable Keras is its companion, that one is kept out as well.
+        """
+        own = canonicalize_name(self.package)
+        module = import_name(own)
+        kept_out = [] if own == module.replace("_", "-") else [module]
+        asked = {canonicalize_name(Requirement(text).name) for text in self.requirements}
+        if module == FRAMEWORK != own:
+            kept_out += [nightly for name, nightly in NIGHTLIES.items() if name in asked]
+        return tuple(f'{name} ; sys_platform == "never"' for name in kept_out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Companions:
+    """The companions of a timeline.
+
+    Attributes:
+        wanted: What was asked for.
+        mode: Fixed or as-of.
+        interpreter: The Python of every environment.
+        lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
+        data_lock: The data packages, pinned.
+        takes: Over how many releases the lock was found to hold; 0 in as-of mode.
+        boundary: Where it stops to fit, and what to ask for instead; "" when both ends take it.
+    """
+
+    wanted: Wanted
+    mode: Mode
+    interpreter: Interpreter
+    lock: tuple[str, ...] = ()
+    data_lock: tuple[str, ...] = ()
+    takes: int = 0
+    boundary: str = ""
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """What every environment has, unless a release needs something else beside it."""
+        return (*self.lock, *self.data_lock)

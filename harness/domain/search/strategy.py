@@ -1,0 +1,211 @@
+"""Which release to try next: a pure function of what is known so far.
+
+    ends first     A . . . . . . . . B      both ends of the timeline; a broken end is left in growing strides
+    split          A . . . X . . . . B      ends differ in a symptom: the middle, away from broken areas
+    fill           A . x . A . . . . A      ends agree: an island of bad releases may hide between them
+    confirm        . . A|B . . . A|B . .    both sides of every edge, and what is in doubt, by fresh trials
+
+Where everything can be run, it is run before anything is confirmed: the further runs tell of the edges too.
+Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: edges are confirmed first,
+then gaps are filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from itertools import pairwise
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.search.confirmation import to_confirm
+from harness.domain.search.gaps import middles
+from harness.domain.search.history import History, seen_symptoms
+from harness.domain.search.policy import Policy
+from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
+from harness.domain.verdicts.verdict import HIDDEN
+
+SCAN = 32
+"""So many evenly spread releases, all of them broken, make a long timeline untestable when none is filled."""
+
+
+class Why(str, Enum):
+    """Why a release is tried."""
+
+    END = "end"
+    SPLIT = "split"
+    FILL = "fill"
+    CONFIRM = "confirm"
+    AGAIN = "again"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextTrial:
+    """One more run of the release at `index`; `repeat` counts its runs from 0."""
+
+    index: int
+    repeat: int
+    why: Why
+
+
+def next_trials(history: History, policy: Policy, *, wanted: int = 1, pending: Collection[int] = ()) -> list[NextTrial]:
+    """Choose up to `wanted` releases to run now; an empty list with nothing pending ends the search.
+
+    Args:
+        history: One row per release of the timeline.
+        policy: Symptoms, repeats and budget.
+        wanted: How many runs may go on at once.
+        pending: Positions that are being run; they are not chosen again.
+    """
+    spent = sum(len(row.runs) for row in history) + len(pending)
+    room = wanted if policy.max_trials is None else min(wanted, policy.max_trials - spent)
+    untried = _untried_left(history, policy, pending)
+    chosen: dict[int, NextTrial] = {}
+    if room <= 0:
+        return []
+    for index, why in _Search(history, policy, frozenset(pending), untried).candidates():
+        if not history[index].tried and index not in chosen:
+            if untried <= 0:
+                continue
+            untried -= 1
+        chosen.setdefault(index, NextTrial(index=index, repeat=len(history[index].runs), why=why))
+        if len(chosen) >= room:
+            break
+    return list(chosen.values())
+
+
+def _untried_left(history: History, policy: Policy, pending: Collection[int]) -> int:
+    """How many releases may still be tried for the first time: each may turn out untestable, and that costs a build."""
+    if policy.max_trials is None:
+        return len(history)
+    blocked = sum(row.blocked is not None for row in history)
+    return policy.max_trials - blocked - sum(not history[index].tried for index in pending)
+
+
+class _Search:
+    """One look at the board: what is open, what is believed, and the candidates in order of preference."""
+
+    def __init__(self, history: History, policy: Policy, pending: frozenset[int], untried: int) -> None:
+        self.history, self.policy, self.pending = history, policy, pending
+        self.open = [i for i, row in enumerate(history) if not row.tried and i not in pending] if untried > 0 else []
+        self.symptoms = seen_symptoms(history, policy.symptoms)
+
+    @cached_property
+    def posteriors(self) -> list[Posterior]:
+        """One per symptom; weighed only when it is needed."""
+        return [posterior_of(self.history, symptom) for symptom in self.symptoms]
+
+    def candidates(self) -> Iterator[tuple[int, Why]]:
+        """Everything worth running, most wanted first; never a pending or a blocked release."""
+        for index, row in enumerate(self.history):
+            if 0 < len(row.runs) < self.policy.repeats and self._may_run(index):
+                yield index, Why.CONFIRM
+        if self.open:
+            yield from self._ends()
+            yield from self._splits()
+        if self._runs_everything():
+            yield from self._fills()
+            yield from self._confirms()
+        else:
+            yield from self._confirms()
+            yield from self._fills()
+
+    def _may_run(self, index: int) -> bool:
+        return self.history[index].blocked is None and index not in self.pending
+
+    def _runs_everything(self) -> bool:
+        """Whether the budget reaches for every release and for confirming the edges in sight."""
+        if self.policy.max_trials is None:
+            return self.policy.max_gap == 0
+        spent = sum(len(row.runs) for row in self.history) + len(self.pending)
+        sides = 2 * sum(1 + len(posterior.edges) for posterior in self.posteriors)
+        needed = len(self.open) + self.policy.confirmations * sides
+        return self.policy.max_gap == 0 and needed <= self.policy.max_trials - spent
+
+    def _ends(self) -> Iterator[tuple[int, Why]]:
+        """The outermost releases that can be tested.
+
+        Broken ends lie together (old releases that nothing installs any more), so strides double until a
+        release can be tested, and the border of the broken area is then found by halving.
+
+            x x . x . . . x . . . . . . . A      strides 1, 2, 4, 8
+            x x . x . . . x . x x A . . . A      back to the border
+        """
+        last = len(self.history) - 1
+        for flip in (False, True):
+            order = [last - i if flip else i for i in range(last + 1)]
+            if (found := self._end(order)) is not None:
+                yield found, Why.END
+        if not any(row.runs for row in self.history) and not self.pending:
+            limit = 0 if self.policy.max_gap is not None else len(self.history) // SCAN
+            yield from ((index, Why.END) for index in middles(self.open, limit))
+
+    def _end(self, order: Sequence[int]) -> int | None:
+        if not order or order[0] in self.pending or self.history[order[0]].runs:
+            return None
+        if not self.history[order[0]].tried:
+            return order[0]
+        reached = next((k for k, i in enumerate(order) if self.history[i].runs or i in self.pending), None)
+        if reached is None:
+            strides = (2**k - 1 for k in range(len(order).bit_length()))
+            return next((order[k] for k in strides if not self.history[order[k]].tried), None)
+        if order[reached] in self.pending:
+            return None
+        broken = max(k for k in range(reached) if self.history[order[k]].blocked is not None)
+        return next(middles(sorted(order[k] for k in range(broken + 1, reached))), None)
+
+    def _splits(self) -> Iterator[tuple[int, Why]]:
+        """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
+        gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
+        rounds = [middles([i for i in self.open if before < i < after]) for before, after in gaps]
+        while rounds:
+            going = []
+            for places in rounds:
+                if (index := next(places, None)) is not None:
+                    yield index, Why.SPLIT
+                    going.append(places)
+            rounds = going
+
+    def _differing(self) -> Iterator[tuple[int, int]]:
+        """Neighbouring tested releases that differ in a symptom.
+
+        Where everything is run in the end, only the order is at stake and a look at each release alone is
+        enough; else a flaky symptom must not send the search into every gap, so neighbours are weighed too.
+        """
+        for symptom in self.symptoms:
+            if self.policy.max_gap == 0 and self.policy.max_trials is None:
+                tallies = [(i, row.tally(symptom)) for i, row in enumerate(self.history) if row.runs]
+                known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
+                yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
+            else:
+                for edge in posterior_of(self.history, symptom).edges:
+                    yield from self._outside_of_hidden(edge)
+
+    def _outside_of_hidden(self, edge: IndexedTransition) -> Iterator[tuple[int, int]]:
+        """Parts of an edge's gap that can bring its sides closer.
+
+        Between two releases in which another symptom hides this one, nothing is to be learnt of it; a hundred
+        nightlies in a row can be hidden so. The ends of the hidden stretch are looked for instead.
+
+            good . . . hidden . . . . . . hidden . . . bad
+                 split                          split
+        """
+        tested = [i for i in range(edge.before + 1, edge.after) if self.history[i].runs]
+        for low, high in pairwise([edge.before, *tested, edge.after]):
+            if not (self._hidden(low, edge.symptom) and self._hidden(high, edge.symptom)):
+                yield low, high
+
+    def _hidden(self, index: int, symptom: Symptom) -> bool:
+        verdict = self.history[index].verdict(symptom)
+        return verdict is not None and verdict.reason.startswith(HIDDEN)
+
+    def _fills(self) -> Iterator[tuple[int, Why]]:
+        """The middle of each stretch that nobody has looked into, the largest first."""
+        if self.policy.max_gap is not None:
+            yield from ((index, Why.FILL) for index in middles(self.open, self.policy.max_gap))
+
+    def _confirms(self) -> Iterator[tuple[int, Why]]:
+        """Sides of edges that are short of runs, and whatever is in doubt."""
+        order = to_confirm(self.history, self.policy, self.pending, self.open, self.posteriors)
+        yield from ((index, Why.CONFIRM) for index in order)

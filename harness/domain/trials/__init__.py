@@ -1,0 +1,1 @@
+"""What is run (variants, trials) and what happened (observations). Facts only: nothing here says good or bad."""

@@ -1,0 +1,4 @@
+"""From facts to good, bad or skip: pure functions of the observation, its reference and the case.
+
+Nothing else judges.
+"""

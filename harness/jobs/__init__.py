@@ -1,0 +1,1 @@
+"""What the program does: loops over the protocols. No click, no printing, no exit codes."""

@@ -1,0 +1,1 @@
+"""Reports of a search: Markdown, HTML, JSON, JUnit, and the terminal's tables."""

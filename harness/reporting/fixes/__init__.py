@@ -1,0 +1,1 @@
+"""Reports of ``verify-fix`` and ``workarounds``."""

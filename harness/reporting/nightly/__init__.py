@@ -1,0 +1,1 @@
+"""Reports of nights, alerts and replays."""

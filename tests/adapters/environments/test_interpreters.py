@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+
+import pytest
+
+from harness.adapters.environments import interpreters as module
+from harness.adapters.environments.interpreters import Interpreters, base_executable
+from harness.adapters.environments.resolver import uv_program
+from harness.adapters.processes.process import Processes
+from harness.adapters.storage.home import Home
+from harness.domain.errors import UsageError
+
+
+@pytest.fixture
+def found(home: Home, processes: Processes) -> Interpreters:
+    return Interpreters(processes, home, uv_program())
+
+
+def test_the_harness_s_own_comes_first_and_each_minor_once(found: Interpreters) -> None:
+    listed = found.candidates()
+    assert (listed[0].version, listed[0].path) == (platform.python_version(), base_executable())
+    assert len({i.minor for i in listed}) == len(listed)
+
+
+@pytest.mark.parametrize("how", ["minor", "version", "path"])
+def test_one_is_named_by_version_or_path(found: Interpreters, how: str) -> None:
+    own = found.candidates()[0]
+    assert found.named(getattr(own, how)) == own
+
+
+@pytest.mark.parametrize("wanted", ["2.7", "3", "", "/bin/sh", "latest"])
+def test_an_unknown_one_is_refused_with_those_found(found: Interpreters, wanted: str) -> None:
+    with pytest.raises(UsageError) as failure:
+        found.named(wanted)
+    assert platform.python_version() in str(failure.value)
+
+
+def test_pyenv_s_are_found_and_old_or_broken_ones_are_not(
+    found: Interpreters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for version in ("3.8.18", "3.99.1", "3.98.0", "3.97-dev", "pypy3.10", "3.96.0"):
+        (tmp_path / "pyenv/versions" / version / "bin").mkdir(parents=True)
+        if version != "3.96.0":
+            (tmp_path / "pyenv/versions" / version / "bin/python3").symlink_to(base_executable())
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    minors = {i.minor for i in found.candidates()}
+    assert {"3.99", "3.98"} <= minors
+    assert not minors & {"3.8", "3.97", "3.96"}
+
+
+def test_without_network_no_interpreter_is_fetched(found: Interpreters) -> None:
+    assert found.fetch("3.77") is None
+
+
+@pytest.mark.parametrize("text", ["", "warning: x", "[", "[{", "warning\n[{}]", '[{"version": 3}]', "null", "[" * 9999])
+def test_a_list_that_uv_does_not_write_is_empty(text: str) -> None:
+    assert module._read_list(text) == []
+
+
+def test_warnings_before_the_list_do_not_matter() -> None:
+    row = {"version": "3.11.7", "path": "/x/python", "implementation": "cpython"}
+    others = [{**row, "implementation": "pypy"}, {**row, "version": "3.14.0a1"}, {**row, "variant": "freethreaded"}]
+    read = module._read_list("warning: no [such] thing\n" + json.dumps([row, *others]))
+    assert [i.path for i in read] == ["/x/python"]
+    assert os.sep in read[0].path

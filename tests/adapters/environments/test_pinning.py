@@ -1,0 +1,81 @@
+"""How far one set of companions is held over a timeline, with a resolver that is a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.adapters.environments.pinning import Held, over_all, over_most
+from harness.adapters.environments.resolver import Unsatisfiable
+
+
+class Table:
+    """Each release takes the companion's versions in its row, the newest first; an empty row resolves with none."""
+
+    def __init__(self, *rows: str) -> None:
+        self.rows = rows
+        self.asked: Counter[tuple[int, tuple[str, ...]]] = Counter()
+
+    def __call__(self, place: int, pins: tuple[str, ...]) -> tuple[str, ...]:
+        self.asked[place, pins] += 1
+        held = [pin.removeprefix("np==") for pin in pins]
+        for version in self.rows[place]:
+            if not held or version in held:
+                return (f"np=={version}",)
+        raise Unsatisfiable(f"release {place} takes {self.rows[place] or 'nothing'}")
+
+
+def most(*rows: str) -> Held:
+    return over_most(len(rows), Table(*rows))
+
+
+def test_the_set_of_one_end_is_held_when_the_other_takes_it() -> None:
+    assert over_all(3, Table("1", "21", "21")) == Held(lock=("np==1",), first=0, last=2)
+    assert over_all(3, Table("21", "1", "1")) == Held(lock=("np==1",), first=0, last=2)
+    with pytest.raises(Unsatisfiable):
+        over_all(3, Table("1", "21", "2"))
+
+
+@pytest.mark.parametrize(
+    ("rows", "first", "last"),
+    [
+        (("", "1", "1"), 1, 2),
+        (("1", "1", ""), 0, 1),
+        (("", "", "1", "", "1", "", "", ""), 2, 4),
+        (("", "1", ""), 1, 1),
+        (("1", "1", "1", "2"), 0, 2),
+        (("1", "2", "2", "2"), 1, 3),
+        (("1", "2"), 1, 1),
+    ],
+)
+def test_ends_that_do_not_resolve_are_left_behind_and_the_longer_side_of_a_seam_is_held(rows, first, last) -> None:
+    held = most(*rows)
+    assert (held.first, held.last) == (first, last)
+
+
+def test_where_nothing_resolves_that_is_said() -> None:
+    with pytest.raises(Unsatisfiable, match="release 2 takes nothing"):
+        most("", "", "")
+
+
+@given(st.lists(st.sampled_from(["", "1", "2", "21", "12"]), min_size=1, max_size=12))
+def test_both_ends_of_what_is_held_take_the_set(rows: list[str]) -> None:
+    """Whatever the timeline: an answer where any release resolves, and it is no guess."""
+    if not any(rows):
+        with pytest.raises(Unsatisfiable):
+            most(*rows)
+        return
+    held = most(*rows)
+    table = Table(*rows)
+    assert table(held.first, held.lock) == table(held.last, held.lock) == held.lock
+
+
+def test_a_long_broken_end_costs_a_few_looks() -> None:
+    """A thousand nightlies are not resolved one by one to find the first that can be had."""
+    table = Table(*[""] * 700, *["1"] * 300)
+    held = over_most(1000, table)
+    assert (held.first, held.last) == (700, 999)
+    assert table.asked.total() < 100

@@ -1,0 +1,149 @@
+"""Plans made with real uv over the local index."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+import pytest
+
+from harness.adapters.environments.companions import wanted
+from harness.adapters.environments.interpreters import Interpreters
+from harness.adapters.environments.planning import Planner
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable, pin_of, uv_program
+from harness.adapters.index.package_index import PackageIndex
+from harness.adapters.processes.process import Processes
+from harness.adapters.storage.home import Home
+from harness.domain.errors import InfrastructureError, UsageError
+from harness.domain.releases.companions import Companions, Mode, Wanted
+from harness.domain.releases.release import Release, Timeline
+from tests.local_index import LocalIndex, fails_with
+from tests.toys import Toy
+
+
+@pytest.fixture
+def planner(home: Home, processes: Processes, index: LocalIndex) -> Planner:
+    uv = uv_program()
+    return Planner(Resolver(processes, home, uv), Interpreters(processes, home, uv), home)
+
+
+def timeline(home: Home, *versions: str) -> Timeline:
+    found = {r.version: r for r in PackageIndex(home, fresh_seconds=0).page("toykeras").releases}
+    return Timeline(releases=tuple(found[version] for version in versions))
+
+
+def asked(*requirements: str) -> Wanted:
+    return wanted("toykeras", requirements, [], [])
+
+
+def pins(plan: Companions) -> list[str]:
+    return [pin_of(line) for line in plan.lock]
+
+
+def test_one_set_is_held_over_the_whole_timeline(planner: Planner, home: Home) -> None:
+    plan = planner.plan(timeline(home, "1.0", "1.1", "2.3"), asked("toynumpy"), Mode.FIXED)
+    assert pins(plan) == ["toynumpy==2.0"]
+    for release in timeline(home, "1.0", "2.3").releases:
+        assert [pin_of(x) for x in planner.lock_for(plan, release)] == [release.requirement, "toynumpy==2.0"]
+
+
+def test_the_newest_set_that_takes_both_ends(planner: Planner, home: Home, index: LocalIndex) -> None:
+    index.publish([Toy(version="4.0", requires=("toynumpy<2",)), Toy(version="5.0", requires=("toynumpy",))])
+    assert pins(planner.plan(timeline(home, "4.0", "5.0"), asked(), Mode.FIXED)) == ["toynumpy==1.0"]
+    index.publish([Toy(version="3.9", requires=("toynumpy",))])
+    assert pins(planner.plan(timeline(home, "3.9", "4.0"), asked(), Mode.FIXED)) == ["toynumpy==1.0"]
+
+
+def test_a_timeline_that_no_set_takes_is_held_on_its_longer_side_and_names_the_seam(
+    planner: Planner, home: Home, index: LocalIndex
+) -> None:
+    index.publish(Toy(version=version, requires=("toynumpy<2",)) for version in ("4.0", "4.5"))
+    index.publish([Toy(version="5.0", requires=("toynumpy>=2",))])
+    plan = planner.plan(timeline(home, "4.0", "4.5", "5.0"), asked("toynumpy"), Mode.FIXED)
+    assert pins(plan) == ["toynumpy==1.0"]
+    assert (
+        "takes no more than 4.0 to 4.5: the compatibility boundary lies between 4.5 and 5.0 (--from 5.0 asks"
+        in plan.boundary
+    )
+    with pytest.raises(Unsatisfiable, match="toynumpy"):
+        planner.lock_for(plan, timeline(home, "5.0").releases[0])
+
+
+def test_an_end_that_does_not_resolve_is_left_behind(planner: Planner, home: Home, index: LocalIndex) -> None:
+    index.publish(Toy(version=version, requires=("gone",)) for version in ("0.8", "0.9"))
+    plan = planner.plan(timeline(home, "0.8", "0.9", "1.0", "2.3"), asked("toynumpy"), Mode.FIXED)
+    assert (pins(plan), plan.takes) == (["toynumpy==2.0"], 2)
+    assert "the compatibility boundary lies between 0.9 and 1.0 (--to 0.9 asks for the other side)" in plan.boundary
+
+
+def test_where_nothing_of_the_timeline_resolves_the_pair_is_named(
+    planner: Planner, home: Home, index: LocalIndex
+) -> None:
+    index.publish([Toy(version="4.0", requires=("toynumpy<2",)), Toy(version="5.0", requires=("toynumpy<2",))])
+    with pytest.raises(UsageError, match=r"cannot be resolved with toykeras 4\.0 to 5\.0") as failure:
+        planner.plan(timeline(home, "4.0", "5.0"), asked("toynumpy>=2"), Mode.FIXED)
+    assert "toynumpy" in str(failure.value.where)
+
+
+def test_as_of_takes_the_companions_of_the_day(planner: Planner, home: Home) -> None:
+    plan = planner.plan(timeline(home, "1.0"), asked("toynumpy"), Mode.AS_OF)
+    old = Release(package="toykeras", version="1.0", released=datetime(2024, 1, 1, tzinfo=timezone.utc))
+    assert plan.lock == ()
+    assert [pin_of(x) for x in planner.lock_for(plan, old)] == ["toykeras==1.0", "toynumpy==2.0"]
+
+
+def test_a_release_that_does_not_fit_is_unsatisfiable_and_the_others_go_on(planner: Planner, home: Home) -> None:
+    line = timeline(home, "1.0", "1.8", "2.3")
+    plan = planner.plan(line, asked("toynumpy<2"), Mode.FIXED)
+    with pytest.raises(Unsatisfiable):
+        planner.lock_for(plan, line.releases[1])
+    assert planner.lock_for(plan, line.releases[2])
+
+
+def test_a_plan_is_kept_for_an_hour_and_asked_for_once(planner: Planner, home: Home, index: LocalIndex) -> None:
+    line = timeline(home, "1.0", "1.1")
+    first = planner.plan(line, asked("toynumpy"), Mode.FIXED)
+    index.asked.clear()
+    assert planner.plan(line, asked("toynumpy"), Mode.FIXED) == first
+    assert index.asked == []
+
+
+def test_a_release_too_new_for_the_installer_s_cached_page_is_found(
+    planner: Planner, home: Home, index: LocalIndex
+) -> None:
+    line = timeline(home, "1.0", "1.1")
+    plan = planner.plan(line, asked("toynumpy"), Mode.FIXED)
+    index.publish([Toy(version="9.0")])
+    assert planner.lock_for(plan, timeline(home, "9.0").releases[0])[0].startswith("toykeras==9.0")
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_an_index_that_denies_what_it_listed_is_no_conflict(
+    planner: Planner, home: Home, index: LocalIndex, status: int
+) -> None:
+    line = timeline(home, "1.0", "1.1")
+    index.faults["/simple/toykeras/"] = fails_with(status)
+    with pytest.raises(InfrastructureError):
+        planner.plan(line, asked("toynumpy"), Mode.FIXED)
+
+
+def test_no_python_is_accepted(planner: Planner, home: Home) -> None:
+    with pytest.raises(UsageError, match="no Python of this machine") as failure:
+        planner.plan(timeline(home, "1.2"), asked(), Mode.FIXED)
+    assert ">=3.99" in str(failure.value)
+
+
+def test_a_release_that_asks_for_the_framework_by_name_gets_it_once(
+    planner: Planner, home: Home, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """tf-keras requires ``tensorflow``; beside tensorflow-cpu both would install the same files."""
+    monkeypatch.setattr("harness.adapters.environments.companions.framework_package", lambda: "tensorflow-cpu")
+    index.publish(
+        [
+            *(Toy(name=name, module="tensorflow", version="2.19.0") for name in ("tensorflow", "tensorflow-cpu")),
+            Toy(version="9.0", requires=("tensorflow<3",)),
+        ]
+    )
+    plan = planner.plan(timeline(home, "9.0"), asked("tensorflow==2.19.0"), Mode.FIXED)
+    assert plan.wanted.requirements == ("tensorflow-cpu==2.19.0",)
+    assert pins(plan) == ["tensorflow==2.19.0"]
+    assert pins(planner.plan(timeline(home, "2.3"), asked("tensorflow"), Mode.FIXED)) == ["tensorflow-cpu==2.19.0"]

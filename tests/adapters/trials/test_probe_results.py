@@ -1,0 +1,65 @@
+"""What a probe wrote is held against what was asked of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from tests.adapters.stand import Stand
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("raise ImportError('planted: libtoy.so')", "ImportError: planted: libtoy.so"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV while importing"),
+        ("import os; os._exit(0)", "it printed nothing"),
+        ("import os; print('gone'); os.close(1); os._exit(4)", "cannot be imported"),
+        ("class E(Exception):\n def __str__(self): raise SystemError\nraise E", "cannot be shown"),
+    ],
+)
+def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(stand: Stand, source: str, told: str) -> None:
+    stand.installs(source)
+    with pytest.raises(Untestable) as refused:
+        stand.see("pass")
+    assert told in refused.value.what
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "memory ran out"),
+        (
+            "import sys; sys.stderr.write('OSError: [Errno 28] No space left on device\\n'); import os; os._exit(1)",
+            "disk",
+        ),
+    ],
+)
+def test_a_machine_that_fails_while_importing_is_no_skip(stand: Stand, source: str, told: str) -> None:
+    stand.installs(source)
+    with pytest.raises(InfrastructureError, match=told):
+        stand.see("pass")
+
+
+def test_a_machine_that_fails_once_is_asked_again(stand: Stand, tmp_path: Path) -> None:
+    flag = str(tmp_path / "flag")
+    stand.installs(f"import os\nif not os.path.exists({flag!r}): open({flag!r}, 'w'); os.kill(os.getpid(), 9)\n")
+    assert stand.see("pass").ending.exit_code == 0
+
+
+def test_another_version_than_asked_for_is_our_fault(stand: Stand) -> None:
+    stand.installs("__version__ = '2.0'")
+    with pytest.raises(HarnessError, match=r"environment of 1.0 imports toykeras 2.0") as failure:
+        stand.see("pass")
+    assert type(failure.value) is HarnessError
+
+
+def test_a_red_canary_comes_first_and_each_time(stand: Stand, tmp_path: Path) -> None:
+    stand.installs("__version__ = '1.0'\nSequential = None")
+    for _ in range(2):
+        with pytest.raises(Untestable, match="canary"):
+            stand.see(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,206 @@
+"""The ledger: one way from the journal's entries to the answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.findings import assemble
+from harness.domain.releases.release import Exclusion, Timeline
+from harness.domain.search.policy import Policy
+from harness.domain.trials.entry import Entry
+from harness.domain.trials.observation import EndingKind, NonFinite, Stage
+from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.domain.trials.variant import REFERENCE, Variant
+from harness.domain.verdicts.verdict import Outcome, Verdict
+from tests.examples import case, ending, observation, release, timeline
+from tests.fakes import SHOWN, TWO, header
+
+CASE = case()
+ENVIRONMENT = Environment(key="key", executable="/python", python="3.11.7", lock=("keras==1.0",))
+WORDS = [word for word in SHOWN if not word.startswith("exit")]
+
+
+def entry(version: str, variant: Variant, word: str = "good", repeat: int = 0, **seconds: float) -> Entry:
+    seen = observation() if variant.replicas == 1 else SHOWN[word]()
+    trial = Trial(release=version, variant=variant, repeat=repeat)
+    finished = FinishedTrial(trial=trial, observation=seen, seconds=1.23456)
+    return Entry(release=version, environment=ENVIRONMENT, finished=finished, seconds=seconds)
+
+
+def pair(version: str, word: str, repeat: int = 0) -> list[Entry]:
+    return [entry(version, REFERENCE, repeat=repeat), entry(version, TWO, word, repeat=repeat)]
+
+
+JOURNALS = st.lists(
+    st.tuples(st.sampled_from(["1.0", "1.1", "1.2"]), st.sampled_from([*WORDS, "untestable"])), max_size=6
+).map(
+    lambda told: [
+        one
+        for repeat, (version, word) in enumerate(told)
+        for one in (
+            [Entry(release=version, untestable="no wheel")] if word == "untestable" else pair(version, word, repeat)
+        )
+    ]
+)
+
+
+class TestRow:
+    def test_each_repeat_is_judged_against_the_reference_of_the_same_repeat(self):
+        entries = [*pair("1.0", "wrong"), entry("1.0", TWO, "wrong", repeat=1)]
+        first, second = assemble.row(CASE, entries, TWO).runs
+        assert first[Symptom.WRONG_METRIC].outcome is Outcome.BAD
+        assert second[Symptom.WRONG_METRIC].reason == "there is no reference on one replica"
+
+    def test_a_release_that_could_not_be_tested_keeps_the_reason(self):
+        row = assemble.row(CASE, [Entry(release="1.0", untestable="no wheel")], TWO)
+        assert (row.runs, row.blocked) == ((), "no wheel")
+
+    def test_a_run_outweighs_a_refusal_of_another_time(self):
+        """A release that was once untestable and later was run is tested."""
+        row = assemble.row(CASE, [Entry(release="1.0", untestable="no wheel"), *pair("1.0", "nan")], TWO)
+        assert row.blocked is None
+        assert len(row.runs) == 1
+
+    def test_trials_of_other_variants_do_not_count(self):
+        four = Variant(replicas=4, strategy="mirrored")
+        assert not assemble.row(CASE, [entry("1.0", four, "nan")], TWO).tried
+
+    def test_the_reference_of_a_variant_has_its_switches(self):
+        switched = Variant(replicas=2, strategy="mirrored", fix="f", options=(("fault", "on"),))
+        assert assemble.reference_for(switched) == Variant(options=(("fault", "on"),))
+
+    def test_one_observation_can_be_asked_for(self):
+        entries = pair("1.0", "nan", repeat=3)
+        assert assemble.observed(entries, TWO, 3) is not None
+        assert assemble.observed(entries, TWO) is None
+
+
+class TestBoard:
+    def test_it_has_one_row_per_release_in_the_timeline_s_order(self):
+        entries = [*pair("1.2", "nan"), *pair("1.0", "good")]
+        rows = assemble.history(CASE, timeline(["1.0", "1.1", "1.2"]), entries, TWO)
+        assert [row.tried for row in rows] == [True, False, True]
+
+    @given(JOURNALS)
+    def test_entries_of_other_releases_change_nothing(self, entries):
+        """A release's row depends on its own entries alone."""
+        rows = assemble.history(CASE, timeline(["1.0", "1.1", "1.2"]), entries, TWO)
+        alone = [e for e in entries if e.release == "1.1"]
+        assert rows[1] == assemble.history(CASE, timeline(["1.1"]), alone, TWO)[0]
+
+
+class TestResult:
+    def result(self, *entries: Entry, word: str | None = None):
+        told = [*entries, *(pair("1.0", word) if word else [])]
+        (made,) = assemble.compose(header(CASE, timeline(["1.0"])), told).releases
+        return made
+
+    def test_a_good_release_needs_no_reason(self):
+        made = self.result(word="good")
+        assert (made.verdict, made.symptoms, made.reason) == (Outcome.GOOD, (), "")
+
+    def test_a_bad_one_shows_its_symptoms_and_both_numbers(self):
+        made = self.result(word="nan")
+        assert (made.verdict, made.symptoms) == (Outcome.BAD, (Symptom.NONFINITE_METRIC,))
+        assert made.reason == "nonfinite-metric: loss is nan, first at step 125 (loss = nan)"
+        assert made.reference == {"loss": 0.0873}
+        assert math.isnan(made.replicas["loss"])
+        assert isinstance(made.first_nonfinite, NonFinite)
+
+    def test_the_verdict_is_about_what_was_asked_and_what_else_shows_is_told(self):
+        asked = header(CASE, timeline(["1.0"]), Policy(symptoms=(Symptom.EXCEPTION,)))
+        (made,) = assemble.compose(asked, pair("1.0", "nan")).releases
+        assert (made.verdict, made.symptoms) == (Outcome.GOOD, ())
+        assert made.reason == "beside what was asked: nonfinite-metric"
+        hidden = header(CASE, timeline(["1.0"]), Policy(symptoms=(Symptom.WRONG_METRIC,)))
+        (made,) = assemble.compose(hidden, pair("1.0", "nan")).releases
+        assert made.verdict is Outcome.SKIP
+        assert made.reason.startswith("hidden by nonfinite-metric")
+
+    def test_one_that_was_run_and_said_nothing_says_why(self):
+        """Each skip is explained, not only that of an environment that could not be had."""
+        made = self.result(word="refused")
+        assert (made.verdict, made.reason) == (Outcome.SKIP, "needs a TPU")
+
+    def test_reasons_that_differ_by_symptom_are_all_told(self):
+        verdicts = {
+            Symptom.EXCEPTION: Verdict(outcome=Outcome.SKIP, reason="one"),
+            Symptom.KILLED: Verdict(outcome=Outcome.SKIP, reason="other"),
+            Symptom.TIMEOUT: Verdict(outcome=Outcome.SKIP, reason="one"),
+        }
+        assert assemble.why(assemble.row(CASE, pair("1.0", "refused"), TWO), verdicts) == "one; other"
+
+    def test_an_untestable_one_has_its_reason_and_no_verdict_by_symptom(self):
+        made = self.result(Entry(release="1.0", untestable="no wheel"))
+        assert (made.verdict, made.reason, made.by_symptom) == (Outcome.SKIP, "no wheel", {})
+
+    def test_one_that_was_not_run_has_no_verdict(self):
+        made = self.result()
+        assert (made.verdict, made.reason, made.trials, made.environment) == (None, "", (), None)
+
+    def test_its_trials_are_listed_as_they_ended(self):
+        raised = Entry(
+            release="1.0",
+            environment=ENVIRONMENT,
+            finished=FinishedTrial(
+                trial=Trial(release="1.0", variant=TWO, repeat=1),
+                observation=observation(ending=ending(EndingKind.RAISED, Stage.TRAIN)),
+                seconds=2.0,
+                cached=True,
+            ),
+        )
+        listed = self.result(*pair("1.0", "good"), raised).trials
+        assert [(t.variant, t.repeat, t.ended, t.seconds, t.cached) for t in listed] == [
+            ("reference", 0, "finished", 1.235, False),
+            ("2 replicas", 0, "finished", 1.235, False),
+            ("2 replicas", 1, "raised", 2.0, True),
+        ]
+
+    @pytest.mark.parametrize(("day", "date"), [(31, "2024-02-01"), (None, None)])
+    def test_its_date_is_a_day(self, day, date):
+        dated = Timeline(releases=(release("1.0", day=day),))
+        assert assemble.compose(header(CASE, dated), []).releases[0].released == date
+
+
+class TestFinding:
+    def test_time_is_summed_by_phase_and_begins_with_the_index(self):
+        entries = [entry("1.0", REFERENCE, build=1.0, trials=0.25), entry("1.0", TWO, build=2.0004)]
+        assert assemble.timing(header(CASE, timeline(["1.0"])), entries) == {"index": 0.5, "build": 3.0, "trials": 0.25}
+
+    def test_locks_are_kept_by_environment(self):
+        assert assemble.locks([*pair("1.0", "good"), Entry(release="1.1", untestable="no wheel")]) == {
+            "key": ("keras==1.0",)
+        }
+
+    def test_it_is_about_the_variant_that_was_asked_for(self):
+        """Trials with other switches in the same journal say nothing about it."""
+        begun = header(CASE, timeline(["1.0"]))
+        asked = replace(begun, question=replace(begun.question, options=(("fault", "on"),)))
+        switched = replace(TWO, options=(("fault", "on"),))
+        entries = [*pair("1.0", "good"), entry("1.0", switched, "nan")]
+        assert assemble.compose(asked, entries).releases[0].verdict is Outcome.BAD
+        assert assemble.compose(begun, entries).releases[0].verdict is Outcome.GOOD
+
+    def test_what_the_timeline_left_out_is_in_it(self):
+        line = timeline(["1.0"], excluded=(Exclusion(release=release("1.0rc1"), reason="pre-release"),))
+        (left_out,) = assemble.compose(header(CASE, line), []).excluded
+        assert (left_out.version, left_out.reason) == ("1.0rc1", "pre-release")
+
+    @given(JOURNALS)
+    def test_the_same_journal_always_gives_the_same_finding(self, entries):
+        """Reports can be written again at any time, from the journal alone."""
+        made = header(CASE, timeline(["1.0", "1.1", "1.2"]))
+        assert assemble.compose(made, entries) == assemble.compose(made, entries)
+
+    @given(JOURNALS)
+    def test_every_skip_and_every_bad_release_is_explained(self, entries):
+        """No report can show a verdict other than good without a reason."""
+        for made in assemble.compose(header(CASE, timeline(["1.0", "1.1", "1.2"])), entries).releases:
+            assert bool(made.reason) == (made.verdict in (Outcome.BAD, Outcome.SKIP))
+            assert bool(made.symptoms) == (made.verdict is Outcome.BAD)

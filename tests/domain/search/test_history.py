@@ -1,0 +1,70 @@
+"""Rows: verdict by majority, tallies, and which symptoms were seen."""
+
+from __future__ import annotations
+
+from harness.domain.search.history import ReleaseState, Tally, seen_symptoms
+from harness.domain.verdicts.verdict import GOOD, Outcome
+from tests.histories.simulate import NAN, RAISES, SKIPPED, WRONG, bad, hidden
+
+
+def test_untried() -> None:
+    assert not ReleaseState().tried
+    assert ReleaseState().verdict(NAN) is None
+    assert ReleaseState().tally(NAN) == Tally()
+
+
+def test_blocked_says_why() -> None:
+    row = ReleaseState(blocked="no wheel", runs=({NAN: bad()},))
+    verdict = row.verdict(NAN)
+    assert verdict is not None
+    assert (verdict.outcome, verdict.reason) == (Outcome.SKIP, "no wheel")
+    assert row.tally(NAN).runs == 0
+    assert row.showing(NAN, Outcome.BAD) == []
+
+
+def test_majority_and_ties_are_bad() -> None:
+    assert ReleaseState(runs=({NAN: bad()}, {NAN: GOOD})).verdict(NAN) == bad()
+    assert ReleaseState(runs=({NAN: bad()}, {NAN: GOOD}, {NAN: GOOD})).verdict(NAN) == GOOD
+
+
+def test_skips_do_not_vote() -> None:
+    row = ReleaseState(runs=({NAN: SKIPPED}, {NAN: bad()}, {NAN: hidden(RAISES)}))
+    assert row.verdict(NAN) == bad()
+    assert row.tally(NAN) == Tally(bad=1, good=0)
+    assert row.tally(NAN).runs == 1
+
+
+def test_only_skips() -> None:
+    assert ReleaseState(runs=({NAN: SKIPPED},)).verdict(NAN) == SKIPPED
+    assert ReleaseState(runs=({RAISES: GOOD},)).verdict(NAN) is None
+
+
+def test_a_symptom_is_seen_when_a_single_run_shows_it() -> None:
+    history = [ReleaseState(runs=({NAN: GOOD, WRONG: GOOD},) * 5 + ({NAN: bad(), WRONG: GOOD},)), ReleaseState()]
+    assert seen_symptoms(history, ()) == [NAN]
+    assert seen_symptoms(history, (WRONG,)) == [WRONG]
+    assert seen_symptoms([], ()) == []
+
+
+def test_a_run_of_another_symptom_neither_votes_nor_shows() -> None:
+    row = ReleaseState(runs=({RAISES: bad("r")}, {NAN: bad("n"), RAISES: GOOD}, {NAN: GOOD}))
+    assert row.tried
+    assert row.verdict(RAISES) == bad("r")
+    assert row.showing(NAN, Outcome.BAD) == [bad("n")]
+    assert row.showing(RAISES, Outcome.GOOD) == [GOOD]
+    assert row.showing(WRONG, Outcome.GOOD) == []
+    assert row.tallies == {RAISES: Tally(bad=1, good=1), NAN: Tally(bad=1, good=1)}
+
+
+def test_of_several_verdicts_the_first_bad_and_the_last_skip_speak() -> None:
+    assert ReleaseState(runs=({NAN: bad("a")}, {NAN: bad("b")})).verdict(NAN) == bad("a")
+    assert ReleaseState(runs=({NAN: SKIPPED}, {NAN: hidden(RAISES)})).verdict(NAN) == hidden(RAISES)
+
+
+def test_a_refusal_alone_is_tried() -> None:
+    assert ReleaseState(blocked="").tried
+
+
+def test_symptoms_come_in_their_own_order() -> None:
+    history = [ReleaseState(runs=({NAN: bad()},)), ReleaseState(runs=({RAISES: bad()},))]
+    assert seen_symptoms(history, ()) == [symptom for symptom in type(NAN) if symptom in (NAN, RAISES)]

@@ -1,0 +1,35 @@
+"""The judge asked in short: what comes out for a symptom, and why."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from harness.domain.cases.case import Case, Level
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.trials.observation import EndingKind, Observation, Stage
+from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.verdict import Outcome
+from tests.examples import case, ending, observation
+
+GOOD, BAD, SKIP = Outcome.GOOD, Outcome.BAD, Outcome.SKIP
+MODEL = case()
+SCRIPT = case(level=Level.SCRIPT)
+REFERENCE = observation()
+SYMPTOMS = st.none() | st.sampled_from(Symptom)
+
+
+def outcomes(about: Case, seen: Observation, reference: Observation | None = REFERENCE) -> dict[Symptom, Outcome]:
+    return {symptom: verdict.outcome for symptom, verdict in judge(about, seen, reference).items()}
+
+
+def reason(symptom: Symptom, about: Case, seen: Observation, reference: Observation | None = REFERENCE) -> str:
+    return judge(about, seen, reference)[symptom].reason
+
+
+def ended(kind: EndingKind, stage: Stage = Stage.TRAIN, **facts: object) -> Observation:
+    return observation({}, weights=None, ending=ending(kind, stage, **facts))
+
+
+def hidden_but(symptom: Symptom) -> dict[Symptom, Outcome]:
+    """One symptom shows; none of the others can be seen behind it."""
+    return {other: BAD if other is symptom else SKIP for other in Symptom}

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+import math
+import stat
+import threading
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness import codec
+from harness.adapters.storage.files import write_whole
+from harness.domain.errors import InfrastructureError
+from harness.domain.findings.finding import Finding
+from harness.domain.trials.entry import Entry
+from harness.domain.trials.observation import Observation
+from tests.adapters.samples import entry
+
+observations = st.from_type(Observation)
+
+
+@settings(max_examples=60)
+@given(seen=observations)
+def test_an_observation_comes_back_as_it_was(seen: Observation) -> None:
+    text = codec.dumps(Observation, seen)
+    assert repr(codec.loads(Observation, text)) == repr(seen), "repr, for nan is not equal to itself"
+
+
+@settings(max_examples=60)
+@given(seen=observations)
+def test_what_is_written_is_json_without_nan_and_keeps_the_schema(seen: Observation) -> None:
+    def refuse(name: str) -> float:
+        raise AssertionError(name)
+
+    read = json.loads(codec.dumps(Observation, seen), parse_constant=refuse)
+    jsonschema.validate(read, codec.schema(Observation))
+
+
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@given(finding=st.from_type(Finding))
+def test_any_finding_keeps_the_published_schema(finding: Finding) -> None:
+    jsonschema.validate(json.loads(codec.dumps(Finding, finding)), codec.schema(Finding))
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_numbers_that_json_does_not_know_are_words(value: float) -> None:
+    word = codec.dumps(dict[str, float], {"x": value})
+    assert word in ('{"x": "inf"}', '{"x": "-inf"}', '{"x": "nan"}')
+    assert repr(codec.loads(dict[str, float], word)["x"]) == repr(value)
+
+
+@given(text=st.binary(max_size=200) | st.text(max_size=200))
+def test_any_text_is_read_or_malformed(text: str | bytes) -> None:
+    with pytest.raises(codec.Malformed):
+        codec.loads(Entry, text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+
+
+def test_malformed_names_the_place() -> None:
+    value = codec.to_json(Entry, entry())
+    value["environment"]["key"] = 7
+    with pytest.raises(codec.Malformed, match=r"environment\.key"):
+        codec.loads(Entry, json.dumps(value))
+
+
+@pytest.mark.parametrize("text", ["[" * 500_000, '{"a":' * 200_000, "9" * 100_000, '"' + "x" * 1_000_000])
+def test_hostile_json_is_malformed_and_does_not_take_long(text: str) -> None:
+    with pytest.raises(codec.Malformed):
+        codec.loads(Entry, text)
+
+
+def test_write_whole_replaces_and_leaves_no_other_file(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    write_whole(path, "old")
+    write_whole(path, "new")
+    assert path.read_text() == "new"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_write_whole_does_not_follow_a_link(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "report.json").symlink_to(tmp_path / "victim")
+    write_whole(tmp_path / "report.json", "new")
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_a_reader_sees_one_whole_file_while_others_write(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    texts = [letter * 300_000 for letter in "ab"]
+    write_whole(path, texts[0])
+
+    def write(text: str) -> None:
+        for _ in range(20):
+            write_whole(path, text)
+
+    writers = [threading.Thread(target=write, args=(text,)) for text in texts]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert path.read_text() in texts
+
+
+def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InfrastructureError):
+        write_whole(tmp_path / "gone/file", "x")
