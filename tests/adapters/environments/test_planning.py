@@ -9,7 +9,8 @@ import pytest
 from harness.adapters.environments.companions import wanted
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.planning import Planner
-from harness.adapters.environments.resolver import Resolver, Unsatisfiable, pin_of, uv_program
+from harness.domain.releases.companions import pin_of
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable, uv_program
 from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home

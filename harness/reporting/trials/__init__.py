@@ -1,0 +1,1 @@
+"""Terminal reports of what is asked without a search: one trial, a diagnosis, a reproduction, releases and their source."""
