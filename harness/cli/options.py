@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 from packaging.requirements import InvalidRequirement, Requirement
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
@@ -134,6 +134,11 @@ def size(text: str | None) -> int | None:
     if written is None or int(written[1]) == 0:
         raise UsageError(f"{text!r} is not a size", where="--memory", hint="write it as 512M or 4G")
     return int(written[1]) * units[written[2]]
+
+
+def show(report: RenderableType) -> None:
+    """Print a terminal report; not cropped, so that its commands and paths can be copied whole."""
+    console().print(report, crop=False)
 
 
 def console() -> Console:

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from harness.adapters.storage.files import write_reports
 from harness.adapters.storage.journal import FileJournal
 from harness.cli import options, rerun
 from harness.cli.progress import listener
@@ -63,7 +64,7 @@ def answer(
     with journal:
         control = _search(services, asked, page.releases, companions, fixes, journal, given, folder)
         report = compose(header, asked, journal, control)
-        fix_report.write_all(report, folder)
+        write_reports(folder, fix_report.texts(report))
     return report, folder
 
 

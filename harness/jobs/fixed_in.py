@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.storage import case_files
+from harness.adapters.storage.files import write_reports
 from harness.adapters.storage.journal import FileJournal
 from harness.cli import options, rerun
 from harness.domain.cases.case import Case
@@ -66,7 +67,7 @@ def answer(
     for entry in cured:
         journal.record(entry)
     report = _compose(header, case, before, cure, journal, targets)
-    fix_report.write_all(report, folder)
+    write_reports(folder, fix_report.texts(report))
     return report, folder
 
 

@@ -12,11 +12,11 @@ import click
 from harness.adapters import webhook
 from harness.adapters.processes.child_env import SECRETS
 from harness.adapters.storage import nightly_database
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.files import write_reports
 from harness.domain.errors import UsageError
 from harness.domain.nightly.alerts import JudgedNight, NightlyHistory
 from harness.domain.nightly.publishing import Action, ActionKind, actions
-from harness.reporting.nightly import alert_report, junit_report, night_report, replay_report
+from harness.reporting.nightly import alert_report, documents, night_report, replay_report
 
 
 def write(told: NightlyHistory, killed: Sequence[str], state: Path) -> None:
@@ -26,15 +26,12 @@ def write(told: NightlyHistory, killed: Sequence[str], state: Path) -> None:
     place = state if last.record.simulated else state / last.record.night
     place.mkdir(parents=True, exist_ok=True)
     if last.record.simulated:
-        write_whole(state / "replay.md", replay_report.markdown(told))
-    write_whole(place / "report.md", night_report.markdown(last, told.open_alarms))
-    write_whole(place / "report.json", night_report.json_text(last, told.open_alarms))
-    write_whole(place / "junit.xml", junit_report.render(last))
-    write_whole(place / "summary.md", night_report.summary(last, told.open_alarms))
+        write_reports(state, replay_report.texts(told))
+    write_reports(place, documents.texts(last, told.open_alarms))
     for alarm in told.alarms:
         folder = state / "alarms" / f"{_plain(alarm.case)}-{alarm.symptom.value if alarm.symptom else 'index'}"
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "alarm.md", alert_report.document(alarm))
+        write_reports(folder, alert_report.texts(alarm))
 
 
 def publish(told: NightlyHistory, given: Mapping[str, Any], environment: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ import click
 
 from harness.adapters.git import Clone
 from harness.adapters.storage import journal
+from harness.adapters.storage.files import write_reports
 from harness.cli import options
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, InfrastructureError, UsageError
@@ -22,7 +23,7 @@ from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
 from harness.jobs import channels
-from harness.reporting.bisection import files as report_files
+from harness.reporting.bisection import documents
 from harness.services import Services
 
 FOLDER = "stages"
@@ -41,7 +42,7 @@ def descend(
     """
     _descend(services, case, finding, folder, given, answer)
     whole = with_stages(finding, folder)
-    report_files.write_all(whole, folder)
+    write_reports(folder, documents.texts(whole))
     return whole
 
 

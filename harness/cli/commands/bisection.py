@@ -12,7 +12,7 @@ import click
 
 from harness.adapters.environments import artifacts
 from harness.adapters.storage import case_files, known_issues, run_cache
-from harness.adapters.storage.files import check_output
+from harness.adapters.storage.files import check_output, write_reports
 from harness.adapters.storage.journal import FileJournal
 from harness.cli import options, rerun
 from harness.cli.progress import listener
@@ -33,8 +33,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.trials.observation import CONTRACT
 from harness.jobs import bisection, channels, refinement
 from harness.jobs.run_folders import open_run
-from harness.reporting.bisection import files as report_files
-from harness.reporting.bisection import terminal_report
+from harness.reporting.bisection import documents, json_report, terminal_report
 from harness.services import Services, open_services, setting
 
 
@@ -120,9 +119,9 @@ def command(case_name: str, **given: Any) -> int:
         if len(given["channels"]) > 1:
             finding = refinement.descend(services, case, finding, folder, given, answer)
     if given["as_json"]:
-        click.echo(report_files.json_text(finding))
+        click.echo(json_report.json_text(finding), nl=False)
     else:
-        terminal_report.show(finding, folder, options.console())
+        options.show(terminal_report.terminal(finding, folder))
     return int(EXIT_CODES[finding.conclusion.answer])
 
 
@@ -139,7 +138,7 @@ def answer(services: Services, case: Case, given: dict[str, Any]) -> tuple[Findi
     with journal:
         _search(services, header, companions, folder, journal, given)
         finding = assemble.compose(header, journal.entries())
-        report_files.write_all(finding, folder)
+        write_reports(folder, documents.texts(finding))
         _keep(services, case, finding, folder, given)
     return finding, folder
 

@@ -141,7 +141,7 @@ def report(state: Path, given: Mapping[str, Any]) -> int:
     night_outputs.write(told, book.killed(), state)
     last = told.nights[-1]
     if given["as_json"]:
-        click.echo(night_report.json_text(last, told.open_alarms).rstrip("\n"))
+        click.echo(night_report.json_text(last, told.open_alarms), nl=False)
     else:
         click.echo(night_report.markdown(last, told.open_alarms))
     night_outputs.publish(told, given, os.environ)

@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from harness.adapters.storage import journal
+from harness.adapters.storage.files import write_reports
 from harness.cli import options
 from harness.domain.findings import assemble
 from harness.jobs import refinement
-from harness.reporting.bisection import files, terminal_report
+from harness.reporting.bisection import documents, json_report, terminal_report
 
 
 @click.command("report")
@@ -21,9 +22,9 @@ def command(run: Path, *, as_json: bool) -> int:
     run = options.run_folder(run)
     header, entries = journal.read(run)
     finding = refinement.with_stages(assemble.compose(header, entries), run)
-    files.write_all(finding, run)
+    write_reports(run, documents.texts(finding))
     if as_json:
-        click.echo(files.json_text(finding))
+        click.echo(json_report.json_text(finding), nl=False)
     else:
-        terminal_report.show(finding, run, options.console())
+        options.show(terminal_report.terminal(finding, run))
     return 0

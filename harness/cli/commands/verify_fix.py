@@ -89,9 +89,9 @@ def command(case_name: str, **given: Any) -> int:
         else:
             report, folder = fix_range.answer(services, case, fixes, targets, given)
     if given["as_json"]:
-        click.echo(fix_report.json_text(report).rstrip("\n"))
+        click.echo(fix_report.json_text(report), nl=False)
     else:
-        fix_report.show(report, folder, options.console())
+        options.show(fix_report.terminal(report, folder))
     return report.exit_code
 
 

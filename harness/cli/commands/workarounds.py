@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from harness.adapters.storage import case_files
+from harness.adapters.storage.files import write_reports
 from harness.adapters.storage.journal import FileJournal
 from harness.cli import options
 from harness.cli.progress import listener
@@ -62,9 +63,9 @@ def command(case_name: str, **given: Any) -> int:
     with open_services() as services:
         report, folder = _answer(services, case, counts, given)
     if given["as_json"]:
-        click.echo(workarounds_report.json_text(report).rstrip("\n"))
+        click.echo(workarounds_report.json_text(report), nl=False)
     else:
-        workarounds_report.show(report, folder, options.console())
+        options.show(workarounds_report.terminal(report, folder))
     return exit_code(report)
 
 
@@ -119,7 +120,7 @@ def _answer(
     with journal:
         _measure(services, survey, companions, journal, given, folder)
         report = workarounds.compose(header, survey, journal.entries())
-        workarounds_report.write_all(report, folder)
+        write_reports(folder, workarounds_report.texts(report))
     return report, folder
 
 
