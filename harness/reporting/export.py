@@ -91,11 +91,11 @@ def parts(case: Case) -> tuple[str, str]:
 
 def _main_blocks(text: str) -> list[tuple[int, int]]:
     """Lines of each ``if __name__ == "__main__":`` at the top level."""
-    tests = [node for node in ast.parse(text).body if isinstance(node, ast.If) and _asks_for_main(node)]
+    tests = [node for node in ast.parse(text).body if isinstance(node, ast.If) and _is_main_guard(node)]
     return [(node.lineno - 1, node.end_lineno or node.lineno) for node in tests]
 
 
-def _asks_for_main(node: ast.If) -> bool:
+def _is_main_guard(node: ast.If) -> bool:
     return "__name__" in {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
 
 
@@ -104,8 +104,8 @@ def call(case: Case, function: str, options: Sequence[tuple[str, str]]) -> str:
     for node in ast.parse(case.text).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             named = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-            given = ", ".join(f"{name}={value!r}" for name, value in options if name in named)
-            return f"{function}({given})"
+            arguments = ", ".join(f"{name}={value!r}" for name, value in options if name in named)
+            return f"{function}({arguments})"
     return ""
 
 
