@@ -1,4 +1,4 @@
-"""The composition root: builds the real index, cases, runs, environments and trials behind the protocols of the jobs."""
+"""The composition root: builds the real objects behind the protocols of the jobs."""
 
 from __future__ import annotations
 
@@ -156,9 +156,7 @@ class RealServices:
         """Environments beside these companions."""
         return NoxEnvironments(self.processes, self.home, self.planner, companions, listener)
 
-    def trials(
-        self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()
-    ) -> ProbeTrials:
+    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> ProbeTrials:
         """Trials in processes of their own."""
         named = {fix.name: fix for fix in fixes}
         return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=named)

@@ -40,7 +40,7 @@ class EnumChoice(click.ParamType, Generic[E]):
         """Return the member; click refuses other words."""
         return value if isinstance(value, self._kind) else self._kind(self._choice.convert(value, param, ctx))
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 - click's
         """The words, as click shows those of a choice."""
         return f"[{'|'.join(self._choice.choices)}]"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from harness.adapters import webhook
+from harness.adapters.github import DEFAULT_ADDRESS, GitHubTracker
 from harness.adapters.processes.child_env import SECRETS
 from harness.adapters.storage import nightly_database
 from harness.adapters.storage.files import write_reports, write_whole
@@ -104,8 +105,6 @@ def _tell_ci(last: JudgedNight, history: NightlyHistory, environment: Mapping[st
 
 
 def _to_github(history: NightlyHistory, request: PublicationRequest, environment: Mapping[str, str]) -> None:
-    from harness.adapters.github import DEFAULT_ADDRESS, GitHubTracker
-
     token = next((environment[name] for name in SECRETS if environment.get(name)), "")
     texts = {alarm.key: alert_report.text(alarm) for alarm in history.alarms}
     if not token:

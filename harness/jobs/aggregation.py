@@ -33,8 +33,7 @@ def read_aggregation(services: Services, request: AggregationRequest, listener: 
     with ThreadPoolExecutor(READERS) as pool:
         sources = list(pool.map(lambda release: _source(services, page, release), releases))
     return tuple(
-        _facts(services, release, source, request, listener)
-        for release, source in zip(releases, sources, strict=True)
+        _facts(services, release, source, request, listener) for release, source in zip(releases, sources, strict=True)
     )
 
 

@@ -106,8 +106,8 @@ class Work(Generic[P]):
 
     choose: Callable[[Sequence[P], int], Sequence[P]]
     attempt: Callable[[P], Attempt]
-    check: Callable[[Sequence[Entry]], object] = lambda entries: None
-    done: Callable[[P], None] = lambda piece: None
+    check: Callable[[Sequence[Entry]], object] | None = None
+    done: Callable[[P], None] | None = None
 
 
 def drive(work: Work[P], runner: Runner, journal: Journal) -> None:
@@ -127,7 +127,9 @@ def drive(work: Work[P], runner: Runner, journal: Journal) -> None:
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 _record(future.result(), work, journal)
-                work.done(running.pop(future))
+                piece = running.pop(future)
+                if work.done is not None:
+                    work.done(piece)
     finally:
         for future in running:
             future.cancel()
@@ -139,7 +141,8 @@ def drive(work: Work[P], runner: Runner, journal: Journal) -> None:
 
 
 def _record(entries: Sequence[Entry], work: Work[P], journal: Journal) -> None:
-    work.check(entries)
+    if work.check is not None:
+        work.check(entries)
     for entry in entries:
         journal.record(entry)
 

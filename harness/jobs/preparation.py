@@ -230,5 +230,3 @@ def open_run(services: Services, header: RunHeader, request: RunRequest, kind: s
     stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
     name = "-".join(part for part in (kind, header.case.name, stamp) if part)
     return services.runs.begin(request.output or services.runs.unused(REPORTS / name), header)
-
-

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -112,13 +111,17 @@ class Journal(Protocol):
         ...
 
 
-class RunJournal(Journal, AbstractContextManager["RunJournal"], Protocol):
+class RunJournal(Journal, Protocol):
     """The journal of a run in its folder, held by this process until the ``with`` block ends."""
 
     @property
     def folder(self) -> Path:
         """Where the run lies."""
         ...
+
+    def __enter__(self) -> RunJournal: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 RunCourse = tuple[tuple[str, int], ...]
@@ -314,9 +317,7 @@ class Services(Protocol):
         """Environments beside these companions."""
         ...
 
-    def trials(
-        self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()
-    ) -> Trials:
+    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> Trials:
         """Trials; `fresh` leaves the cache aside, `memory_bytes` limits each, `fixes` can be asked for by name."""
         ...
 

@@ -10,9 +10,8 @@ from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, InfrastructureError, UsageError
 from harness.domain.findings.run import RunHeader
-from harness.domain.releases.companions import Companions, Interpreter, Wanted
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
 from harness.domain.releases.release import Release, Timeline
-from harness.domain.releases.companions import Mode
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.reproduction import pairs
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
@@ -146,9 +145,7 @@ def repro(services: Services, request: ReproRequest, listener: Listener) -> Repr
     return ReproRun(release=release, environment=environment, outcomes=outcomes)
 
 
-def _outcome(
-    services: Services, environment: Environment, case: Case, release: Release, *, fresh: bool
-) -> CaseOutcome:
+def _outcome(services: Services, environment: Environment, case: Case, release: Release, *, fresh: bool) -> CaseOutcome:
     """Judge one case; what cannot be tested is a skip with its reason, never an end of the whole list."""
     started = time.monotonic()
     try:

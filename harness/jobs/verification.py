@@ -184,9 +184,7 @@ def run_verification(wanted: Verification, runner: Runner, journal: Journal) -> 
         entries = assemble.group(journal.entries())
         graded = [grade_release(wanted, release, entries.get(release.version, []), name) for name in wanted.fixes]
         words = ", ".join(f"{name}: {one.grade.value}" for name, one in zip(wanted.fixes, graded, strict=True))
-        runner.listener.notify(
-            Event(kind=EventKind.DONE, release=release.version, detail=words, left=len(waiting))
-        )
+        runner.listener.notify(Event(kind=EventKind.DONE, release=release.version, detail=words, left=len(waiting)))
 
     runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(wanted.releases)))
     try:
@@ -210,14 +208,11 @@ def grade_release(wanted: Verification, release: Release, entries: Sequence[Entr
 def _all_show(wanted: Verification, journal: Journal) -> bool:
     entries = assemble.group(journal.entries())
     return all(
-        assemble.shows(wanted.case, entries.get(r.version, []), wanted.variant, wanted.targets)
-        for r in wanted.releases
+        assemble.shows(wanted.case, entries.get(r.version, []), wanted.variant, wanted.targets) for r in wanted.releases
     )
 
 
-def compose(
-    header: RunHeader, wanted: Verification, entries: Sequence[Entry], control: Release | None
-) -> FixReport:
+def compose(header: RunHeader, wanted: Verification, entries: Sequence[Entry], control: Release | None) -> FixReport:
     """Grade every fix on every release from the journal."""
     by_release = assemble.group(entries)
     releases = [*([control] if control else []), *wanted.releases]

@@ -147,9 +147,7 @@ def _claimed(case: Case, published: Sequence[Release], named: Sequence[Release])
     return tuple(sort((release for release in published if release.version in wanted), Order.VERSION))
 
 
-def _companions(
-    services: Services, survey: Measurement, request: WorkaroundsRequest, listener: Listener
-) -> Companions:
+def _companions(services: Services, survey: Measurement, request: WorkaroundsRequest, listener: Listener) -> Companions:
     """Companions that fit every release; where none do, those of the releases asked for come first."""
     every = tuple(sort((*survey.releases, *survey.claimed), Order.VERSION))
     plan = services.companions([survey.case], Timeline(releases=every), request.pins, request.mode, request.python)

@@ -7,12 +7,11 @@ import math
 import pprint
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.inline_metadata import metadata_text
 from harness.domain.errors import UsageError
-from harness.domain.trials.variant import Variant
+from harness.domain.trials.exported_case import ExportedCase
 from harness.reporting.templating import environment
 from harness.reporting.text import clean
 
@@ -21,24 +20,7 @@ IMPORT_SECONDS = 120  # added to the case's deadline: each run imports the frame
 TEMPLATES = {Level.MODEL: "export_model.txt", Level.SCRIPT: "export_script.txt"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Export:
-    """What is written into the script.
-
-    Attributes:
-        case: The case.
-        release: Version of the package under test.
-        pins: Requirements that reproduce the environment, the package under test first.
-        variant: Replicas and settings.
-    """
-
-    case: Case
-    release: str
-    pins: tuple[str, ...]
-    variant: Variant
-
-
-def script(export: Export) -> str:
+def script(export: ExportedCase) -> str:
     """Return the whole script.
 
     Raises:

@@ -8,6 +8,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
 from harness.adapters.storage import case_files
+from harness.domain.trials.exported_case import ExportedCase
 from harness.domain.trials.variant import Variant
 from harness.reporting import export
 from harness.reporting.bisection.documents import RENDERERS
@@ -66,7 +67,7 @@ def test_a_report_on_workarounds_and_claims(snapshot):
 
 
 def test_a_case_as_a_script_for_upstream(snapshot):
-    made = export.Export(
+    made = ExportedCase(
         case=case_files.read("identity"),
         release="3.9.2",
         pins=("keras==3.9.2", "numpy==2.0.2", "tensorflow==2.18.1"),

@@ -19,13 +19,12 @@ from packaging.utils import canonicalize_name
 
 from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
 from harness.adapters.environments.planning import Planner
-from harness.domain.releases.companions import name_of, pin_of
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.domain.errors import Untestable
-from harness.domain.releases.companions import Companions, Mode
+from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment

@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import which
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Processes

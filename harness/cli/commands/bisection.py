@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from harness.cli import options
@@ -16,7 +18,7 @@ from harness.services import open_services
 
 def request(*, channel: str | None, memory: str | None, package: str | None, **values: object) -> BisectRequest:
     """The request of a command line."""
-    make = BisectRequest
+    make: Callable[..., BisectRequest] = BisectRequest
     channels, memory_bytes = parse_channels(channel, package), options.size(memory)
     return make(channels=channels, memory_bytes=memory_bytes, package=package, **values)
 
@@ -33,9 +35,7 @@ def request(*, channel: str | None, memory: str | None, package: str | None, **v
     help="stable (default), nightly, commit, or several, such as stable,nightly,commit: "
     "go on from each transition to the finer releases between.",
 )
-@options.clone_option(
-    help="Git clone of the package, for --channel commit; --from and --to are then commits or days."
-)
+@options.clone_option(help="Git clone of the package, for --channel commit; --from and --to are then commits or days.")
 @options.package_option
 @options.symptom_option(help="Ask for this symptom only (repeatable; default: every symptom that is seen).")
 @options.replicas_option

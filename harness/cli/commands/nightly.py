@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import click
@@ -25,7 +25,7 @@ def request(*, simulate: bool, since: str | None, until: str | None, **values: o
     """The request of a command line; raises `UsageError` where a replay lacks its days."""
     if simulate != bool(since and until):
         raise UsageError("a replay needs its nights", where="--simulate, --since, --until", hint="give all three")
-    make = NightlyRequest
+    make: Callable[..., NightlyRequest] = NightlyRequest
     return make(since=since or "", until=until or "", **values)
 
 
@@ -80,9 +80,7 @@ def request(*, simulate: bool, since: str | None, until: str | None, **values: o
 @click.option("--webhook", default=None, metavar="URL", help="Post the night there as JSON.")
 @click.option("--dry-run", is_flag=True, help="Print what would be published, publish nothing.")
 @options.json_option
-@options.makes(
-    request, beside=["report_only", "github", "base_url", "webhook", "dry_run", "as_json"]
-)
+@options.makes(request, beside=["report_only", "github", "base_url", "webhook", "dry_run", "as_json"])
 def command(
     request: NightlyRequest,
     *,

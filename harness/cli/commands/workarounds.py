@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from harness.cli import options
@@ -16,7 +18,7 @@ from harness.services import open_services
 
 def request(*, counts: str | None, **values: object) -> WorkaroundsRequest:
     """The request of a command line."""
-    make = WorkaroundsRequest
+    make: Callable[..., WorkaroundsRequest] = WorkaroundsRequest
     return make(replicas=options.replica_counts(counts), **values)
 
 

@@ -101,7 +101,5 @@ def _stopped(patched: Observation) -> bool:
     return patched.ending.stage is Stage.FIX or (patched.fix is not None and patched.fix.outcome != "applied")
 
 
-
-
 def _outcome(verdicts: Verdicts, symptom: Symptom) -> str:
     return verdicts[symptom].outcome.value if symptom in verdicts else Outcome.SKIP.value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 CORE_FILE = "keras/src/backend/tensorflow/core.py"
 METRIC_FILE = "keras/src/metrics/metric.py"
