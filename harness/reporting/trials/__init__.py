@@ -1,1 +1,1 @@
-"""Terminal reports of what is asked without a search: one trial, a diagnosis, a reproduction, releases and their source."""
+"""Terminal reports of questions without a search: one trial, a diagnosis, a reproduction, releases and their source."""
