@@ -29,9 +29,9 @@ R = TypeVar("R")
 def enum_option(
     *names: str,
     kind: type[Enum],
-    help: str,
+    help: str,  # noqa: A002 - click's own word
     default: Enum | None = None,
-    multiple: bool = False,  # noqa: A002 - click's own word
+    multiple: bool = False,
 ) -> Callable[[F], F]:
     """An option whose words are the values of an enum; the command gets its members."""
 
