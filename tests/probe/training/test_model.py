@@ -10,7 +10,7 @@ import pytest
 
 from harness.probe.refusals import Refused
 from harness.probe.training import variables
-from harness.probe.training.model import _recorder, looking
+from harness.probe.training.model import _recorder, reading_model
 
 LIBRARY = SimpleNamespace(callbacks=SimpleNamespace(Callback=object))
 
@@ -33,9 +33,9 @@ def recorder(net: SimpleNamespace) -> tuple[Any, dict[str, Any]]:
     return made, facts
 
 
-@pytest.mark.parametrize(("told", "steps"), [({}, 1), ({"steps_per_execution": 4}, 4)])
-def test_one_call_may_stand_for_several_steps(told: dict[str, Any], steps: int) -> None:
-    made, _ = recorder(model(**told))
+@pytest.mark.parametrize(("attributes", "steps"), [({}, 1), ({"steps_per_execution": 4}, 4)])
+def test_one_call_may_stand_for_several_steps(attributes: dict[str, Any], steps: int) -> None:
+    made, _ = recorder(model(**attributes))
     made.on_train_batch_end(0, {"loss": 1.0})
     made.on_train_batch_end(1, {"loss": 1.0})
     assert made.step == 2 * steps
@@ -66,5 +66,5 @@ def test_what_the_probe_cannot_read_is_refused_and_never_the_case_s_exception() 
     made, _ = recorder(model(count_params=broken))
     with pytest.raises(Refused, match=r"the probe could not read the model: TypeError: int\(\) argument .*Variable'$"):
         made.on_train_batch_end(0, {"loss": 1.0})
-    with pytest.raises(Refused, match="not here"), looking():
+    with pytest.raises(Refused, match="not here"), reading_model():
         raise Refused("not here")
