@@ -6,7 +6,10 @@ import json
 import subprocess
 import sys
 import textwrap
+import time
 from typing import Any
+
+import psutil
 
 
 def python(program: str, *arguments: str, code: int = 0) -> Any:
@@ -15,3 +18,15 @@ def python(program: str, *arguments: str, code: int = 0) -> Any:
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process ends within ten seconds: one that was killed may need a moment."""
+    for _ in range(500):
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.02)
+    return False

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from harness.probe import processes
-from tests.probe.running import python
+from tests.probe.running import is_gone, python
 
 pytestmark = pytest.mark.skipif(not psutil.LINUX, reason="without /proc and prctl the deadline has to do")
 
@@ -27,10 +27,6 @@ def fork(function):
         os._exit(0)
     return pid, int(os.read(ready, 20))
 """
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 class TestMemory:
@@ -85,7 +81,7 @@ processes.end_group(member)
 print(json.dumps([member, leaver]))
 """
     )
-    assert all(map(gone, pids))
+    assert all(map(is_gone, pids))
 
 
 def test_a_group_that_is_gone_is_no_error():
@@ -114,7 +110,7 @@ processes.end_group(middle)
 """
     )
     assert adopted == [orphan]
-    assert gone(orphan)
+    assert is_gone(orphan)
 
 
 class TestDyingWithTheParent:
@@ -158,4 +154,4 @@ time.sleep(60)
 """,
         code=128 + signal.SIGTERM,
     )
-    assert gone(pid)
+    assert is_gone(pid)

@@ -10,6 +10,7 @@ import pytest
 from harness.domain.trials.observation import EndingKind, Stage
 from harness.probe import supervisor
 from tests.probe.conftest import trial
+from tests.probe.running import is_gone
 
 
 @pytest.mark.parametrize("code", [0, 1, 70])
@@ -43,8 +44,7 @@ def test_what_the_case_leaves_running_is_ended(probe, tmp_path):
     )
     (seen,) = probe(body)
     assert seen.ending.kind is EndingKind.FINISHED
-    left = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(left) or psutil.Process(left).status() == psutil.STATUS_ZOMBIE
+    assert is_gone(int((tmp_path / "pid").read_text()))
 
 
 @pytest.mark.skipif(not psutil.LINUX, reason="the system does not say how much memory a process uses")

@@ -27,7 +27,8 @@ def repeat(
     keras, make, batch, *, replicas=1, weights=(1.0, 1.0), loss_scale=None
 ) -> tuple[list[dict[str, Any]], Model]:
     """The facts of every share, and the model that the step was repeated on."""
-    trained, second = make(), []
+    trained: Model = make()
+    second: list[Model] = []
 
     def model() -> Model:
         second.append(make())

@@ -77,7 +77,7 @@ class TestOperations:
         with tensors.record_operations(__file__) as found:
             log(tensor(-1.0))
             tensor(1.0) / tensor(0.0)
-        assert found.first_nonfinite[0] == found.first_nan[0] == "Log"
+        assert {made[0] for made in (found.first_nonfinite, found.first_nan) if made} == {"Log"}
 
     def test_an_operation_on_what_is_not_finite_already_is_not_the_first(self, framework):
         with tensors.record_operations(__file__) as found:

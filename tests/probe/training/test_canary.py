@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,8 @@ def run(monkeypatch):
 
     def with_library(module):
         monkeypatch.setitem(sys.modules, "small_library", module)
-        facts, stages = {}, []
+        facts: dict[str, Any] = {}
+        stages: list[str] = []
         canary.run({"import_name": "small_library"}, {}, facts, stages.append)
         return facts, stages
 
