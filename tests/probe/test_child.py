@@ -21,6 +21,10 @@ class TestHowItEnded:
         assert seen.ending.kind is EndingKind.FINISHED
         assert seen.final == {"loss": 0.25}
 
+    def test_nor_does_it_when_the_trial_itself_leaves(self, probe):
+        (seen,) = probe("if os.fork() != 0:\n    os.wait()\n    os._exit(0)")
+        assert (seen.ending.kind, seen.ending.exit_code) == (EndingKind.EXITED, 0)
+
     def test_another_working_folder_does_not_matter(self, probe):
         (seen,) = probe("os.chdir('/')")
         assert seen.ending.kind is EndingKind.FINISHED
