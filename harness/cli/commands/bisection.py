@@ -147,12 +147,12 @@ def answer(services: Services, case: Case, given: dict[str, Any]) -> tuple[Findi
 def _keep(services: Services, case: Case, finding: Finding, folder: Path, given: dict[str, Any]) -> None:
     """Keep what may be gone tomorrow: the wheels of nightly edges, and the lines that a found commit changed."""
     if is_nightly(case.package):
-        for problem in artifacts.keep_edges(finding, folder):
+        for problem in artifacts.save_artifacts(finding, folder):
             click.echo(f"harness: warning: {problem}", err=True)
     for transition in finding.transitions:
         if any(cause.found for cause in transition.causes):
             clone = services.clone(given["clone"], case.package)
-            patch = clone.keep_patch(transition.first_after, folder / artifacts.FOLDER)
+            patch = clone.save_patch(transition.first_after, folder / artifacts.FOLDER)
             click.echo(f"{transition.symptom.value}: changed lines: {patch}", err=True)
 
 
