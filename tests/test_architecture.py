@@ -200,6 +200,33 @@ def test_the_core_is_pure(module):
         assert getattr(call.func, "attr", "") not in ("now", "today", "utcnow"), f"line {call.lineno}"
 
 
+def prints(tree: ast.Module) -> Iterator[int]:
+    """Yield the line of each call that prints, and of each that makes a console to print on."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "echo" | "secho" | "Console")):
+                yield node.lineno
+            case ast.Call(func=ast.Attribute(attr="print" | "echo" | "secho" | "Console" | "print_json")):
+                yield node.lineno
+            case _:
+                pass
+
+
+def test_the_walk_sees_every_way_to_print():
+    calls = ["print(1)", "click.echo(1)", "echo(1)", "Console()", "rich.console.Console()", "self.console.print(1)"]
+    assert list(prints(ast.parse("\n".join([*calls, "printed(1)", "x.show(1)"])))) == [1, 2, 3, 4, 5, 6]
+
+
+SILENT = ("harness.domain", "harness.reporting")
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m.layer in SILENT], ids=lambda module: module.name)
+def test_only_the_command_line_prints(module):
+    """Reports and answers are returned, so that the Python interface and a notebook can have them too."""
+    lines = list(prints(ast.parse(module.path.read_text(encoding="utf-8"))))
+    assert not lines, f"lines {lines} print: return the text or the renderable instead"
+
+
 @pytest.mark.parametrize("module", [m for m in modules() if m.layer == "harness.probe"], ids=lambda module: module.name)
 def test_the_probe_needs_nothing_but_what_the_target_has(module):
     """It runs in the environment under test, where neither the harness nor its dependencies are installed."""

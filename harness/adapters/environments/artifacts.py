@@ -13,11 +13,11 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 from pypi_simple import DigestMismatchError, DistributionPackage, NoSuchProjectError, PyPISimple
 
-from harness.adapters.environments.resolver import name_of
 from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import TIMEOUT_SECONDS
 from harness.adapters.storage.files import disk_errors, write_whole
 from harness.domain.findings.finding import Finding
+from harness.domain.releases.companions import name_of
 
 FOLDER = "kept"
 LOCK = "lock.txt"

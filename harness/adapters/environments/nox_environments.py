@@ -19,16 +19,16 @@ from packaging.utils import canonicalize_name
 
 from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
 from harness.adapters.environments.planning import Planner
-from harness.adapters.environments.resolver import Unsatisfiable, name_of, pin_of
+from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.domain.errors import Untestable
-from harness.domain.releases.companions import Companions, Mode
+from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment
-from harness.jobs.protocols import Event, Listener
+from harness.jobs.protocols import Event, EventKind, Listener
 
 LOCK_POLL_SECONDS = 0.5
 
@@ -91,7 +91,7 @@ class NoxEnvironments:
         )
 
     def _notify(self, version: str, note: str) -> None:
-        self._listener.notify(Event(kind="note", release=version, detail=note))
+        self._listener.notify(Event(kind=EventKind.NOTE, release=version, detail=note))
 
     def _layers(self, lock: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Split a lock into the package under test and the rest; the rest is the timeline's own set where it fits."""

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from harness.adapters.environments.resolver import Unsatisfiable, name_of, pin_of
+from harness.adapters.environments.resolver import Unsatisfiable
+from harness.domain.releases.companions import name_of, pin_of
 from harness.domain.search.gaps import middles
 
 SCAN = 32

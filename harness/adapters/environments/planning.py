@@ -17,13 +17,13 @@ from harness import codec
 from harness.adapters.environments.companions import by_own_name, doubled, framework_package
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, over_all, over_most
-from harness.adapters.environments.resolver import Resolver, Unsatisfiable, name_of, pin_of
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Channel, Release, Timeline
 

@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import which
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Processes
@@ -104,13 +101,3 @@ def read_lock(text: str) -> tuple[str, ...]:
     """Join continued lines and drop comments and blank lines."""
     joined = re.sub(r"\\\s*\n\s*", " ", text)
     return tuple(line.strip() for line in joined.splitlines() if line.strip() and not line.startswith(("#", "--")))
-
-
-def name_of(line: str) -> str:
-    """Canonical name of a locked line."""
-    return str(canonicalize_name(Requirement(pin_of(line)).name))
-
-
-def pin_of(line: str) -> str:
-    """A locked line without its hashes."""
-    return line.split(" --hash=", 1)[0].strip()

@@ -164,8 +164,12 @@ def ended_by_signal(processes: Processes) -> Iterator[None]:
     """On Ctrl-C end the children first: the threads that wait for them can then return.
 
     A handler runs between two instructions of the main thread, which may hold a lock at that moment; so it
-    only writes a byte, and a thread that waits for the byte does the work.
+    only writes a byte, and a thread that waits for the byte does the work. Outside the main thread nothing changes:
+    signals reach the main thread alone, and only it may set their handlers.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     wakes, writes = os.pipe()
     os.set_blocking(writes, False)
 

@@ -30,6 +30,7 @@ class FileJournal:
     """
 
     def __init__(self, folder: Path, header: RunHeader, entries: Sequence[Entry], lock: FileLock) -> None:
+        self.folder = folder
         self._path = folder / NAME
         self.header = header
         self._entries = list(entries)

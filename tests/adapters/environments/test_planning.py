@@ -9,12 +9,12 @@ import pytest
 from harness.adapters.environments.companions import wanted
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.planning import Planner
-from harness.adapters.environments.resolver import Resolver, Unsatisfiable, pin_of, uv_program
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable, uv_program
 from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.releases.companions import Companions, Mode, Wanted
+from harness.domain.releases.companions import Companions, Mode, Wanted, pin_of
 from harness.domain.releases.release import Release, Timeline
 from tests.local_index import LocalIndex, fails_with
 from tests.toys import Toy

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from harness.domain.search.history import ReleaseState
 from harness.jobs.replay import known_look
+
+from harness.domain.search.history import ReleaseState
 from tests.nights import BAD, GOOD, NAN
 
 G, B, NOT_RUN, BLOCKED = (

@@ -19,7 +19,16 @@ from harness.domain.nightly.expectations import Expectations
 from harness.domain.nightly.nights import CHANGES, CaseNight, CaseResult, FixStatus, Narrowed, NightRecord, Status
 from harness.domain.releases.nightlies import day_of, existing, newest, nightly_timeline, nights_between
 from harness.domain.releases.release import Channel, Release, Timeline
-from harness.jobs.protocols import CaseRunner, Event, FixChecker, Listener, Narrower, NightlyJournal, ReleaseIndex
+from harness.jobs.protocols import (
+    CaseRunner,
+    Event,
+    EventKind,
+    FixChecker,
+    Listener,
+    Narrower,
+    NightlyJournal,
+    ReleaseIndex,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +61,7 @@ class NightlyServices:
     """What one night needs of the world."""
 
     index: ReleaseIndex
-    bench: CaseRunner
+    runner: CaseRunner
     narrower: Narrower
     fixes: FixChecker
     listener: Listener
@@ -99,7 +108,7 @@ def night(plan: NightlyPlan, moment: datetime, tools: NightlyServices, so_far: N
     age = (moment.date() - (day_of(nightly) or moment.date())).days
     record = replace(record, nightly=nightly.version, control=control.version, stale_days=max(0, age))
     for number, case in enumerate(plan.cases):
-        tools.listener.notify(Event(kind="case", release=case.name, left=len(plan.cases) - number))
+        tools.listener.notify(Event(kind=EventKind.CASE, release=case.name, left=len(plan.cases) - number))
         record = replace(record, cases=(*record.cases, _look_at(case, nightly, control, record, plan, tools, so_far)))
     narrowed = tuple(_narrowed(record, builds, control, plan, tools, so_far))
     watched = tuple(_watched(nightly, plan, tools))
@@ -162,7 +171,7 @@ def _look_at(
 def _look(case: Case, release: Release, repeat: int, tools: NightlyServices) -> CaseResult:
     """One look; what stops it becomes part of it."""
     try:
-        return tools.bench.look(case, release, repeat)
+        return tools.runner.look(case, release, repeat)
     except Untestable as reason:
         return CaseResult(blocked=reason.what)
     except HarnessError as failure:
@@ -188,7 +197,7 @@ def _narrowed(
         for one in judge_case(record, seen, so_far.standings):
             standing = so_far.standings.get((one.case, one.symptom), CaseStatus())
             if one.word in CHANGES and one.outcome is not None and standing.last is not one.outcome:
-                tools.listener.notify(Event(kind="narrow", release=one.case, detail=one.symptom.value))
+                tools.listener.notify(Event(kind=EventKind.NARROW, release=one.case, detail=one.symptom.value))
                 yield _narrow(cases[one.case], one, record, standing, builds, control, tools)
 
 

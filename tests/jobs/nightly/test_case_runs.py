@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from harness.jobs.night_runs import CertainIndex, LineListener, ReleaseFixChecker, searching
 
 from harness.cli.commands import bisection
 from harness.domain.cases.case import Case
@@ -16,7 +17,6 @@ from harness.domain.releases.release import Channel, Release
 from harness.domain.trials.entry import Entry
 from harness.jobs import executor, single
 from harness.jobs.bisection import variants
-from harness.jobs.night_runs import CertainIndex, LineListener, ReleaseFixChecker, searching
 from harness.jobs.protocols import Event
 from tests.fakes import Heard, TableEnvironments, TableTrials, untestable
 from tests.nights import NAN

@@ -17,7 +17,7 @@ from harness.domain.nightly.nights import CaseResult, FixStatus, Narrowed, Night
 from harness.domain.releases.nightlies import day_of
 from harness.domain.releases.release import Channel, Release, Timeline
 from harness.domain.verdicts.verdict import Outcome
-from harness.jobs.monitoring import NightlyPlan, NightlyServices, monitor
+from harness.jobs.nightly.monitoring import NightlyPlan, NightlyServices, monitor
 from tests.examples import case
 from tests.fakes import Heard
 from tests.nights import BAD, GOOD, NAN, START, look
