@@ -37,8 +37,11 @@ def requirements() -> dict[str, Requirement]:
 
 
 def imported_by(name: str, seen: set[str]) -> set[str]:
-    """Third-party modules that a module of the harness brings along, at any distance."""
-    if name in seen:
+    """Third-party modules that a module of the harness brings along, at any distance.
+
+    The Python interface behind ``harness`` itself is loaded only when somebody uses it.
+    """
+    if name in seen or name == "harness":
         return set()
     seen.add(name)
     found: set[str] = set()

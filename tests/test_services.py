@@ -37,7 +37,7 @@ class TestOpening:
     def test_processes_end_with_the_block_whatever_happened(self) -> None:
         with pytest.raises(ZeroDivisionError), open_services() as services:
             raise ZeroDivisionError
-        assert services.processes.end_all() is None
+        assert services.processes.ended.is_set(), "no process can be started any more"
 
 
 def test_a_fresh_page_is_asked_for_again_only_when_that_is_wanted(index: LocalIndex) -> None:

@@ -19,6 +19,7 @@ from tests.nights import bad, good
 
 
 def request(folder: Path, *nights: Any, **changes: Any) -> PublicationRequest:
+    folder.mkdir(parents=True, exist_ok=True)
     journal = FileNightlyJournal(folder)
     for night in nights:
         journal.end(night)

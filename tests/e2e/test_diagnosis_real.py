@@ -16,11 +16,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 from harness.adapters.storage import case_files
-from harness.cli.commands import diagnose
 from harness.domain.diagnosis.diagnosis import Boundary, Diagnosis
 from harness.domain.trials.variant import Variant
-from harness.jobs import single
-from harness.services import Services, open_services
+from harness.jobs.diagnosis import complete_command, diagnoses, plain_variant
+from harness.jobs.preparation import find_release
+from harness.jobs.requests import DiagnoseRequest
+from harness.jobs.trials import prepare_release
+from harness.services import RealServices, open_services
+from tests.fakes import Heard
 from tests.test_architecture import ROOT
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]
@@ -54,7 +57,7 @@ class Row:
         """The trial that is diagnosed: what the command makes of its options."""
         case = replace(case_files.read(self.case), replicas=self.replicas)
         settings = (f"fault={self.fault}",) if self.fault else ()
-        return diagnose.variant(case, {"settings": settings, "policy": self.policy or None})
+        return plain_variant(case, DiagnoseRequest(case=self.case, settings=settings, policy=self.policy or None))
 
 
 STFT = [
@@ -244,7 +247,7 @@ ROWS = [*MIXED, *STFT, *ATTENTION, *RESNET, *IDENTITY]
 
 
 @pytest.fixture(scope="module")
-def services() -> Iterator[Services]:
+def services() -> Iterator[RealServices]:
     with open_services() as made:
         yield made
 
@@ -260,16 +263,17 @@ def diagnosed(services):
     def of(row: Row) -> Diagnosis:
         if row not in done:
             case = replace(case_files.read(row.case), timeout_seconds=PATIENCE)
-            release = single.find_release(services, case.package, row.release, where="--release")
-            given = {"pins": PINS, "mode": "fixed", "python": None}
-            environment = single.prepare(services, [case], release, given)
+            release = find_release(services, case.package, row.release, Heard(), where="--release")
+            asked = DiagnoseRequest(case=row.case, pins=PINS)
+            environment = prepare_release(services, [case], release, asked, Heard())
             for bare in (True, False):
                 rows = [one for one in groups[row.case, row.release] if one.controlled is not bare]
                 variants = [one.variant for one in rows]
-                found = diagnose.diagnoses(services.trials(), environment, case, row.release, variants, bare=bare)
-                for one, told in zip(rows, found, strict=True):
-                    written = diagnose.to_the_letter(told.next_change, case, row.release, one.variant)
-                    done[one] = replace(told, next_change=written)
+                found = diagnoses(services.trials(), environment, case, row.release, variants, bare=bare)
+                for one, seen in zip(rows, found, strict=True):
+                    word = services.cases.callable_as(case)
+                    written = complete_command(seen.next_change, word, row.release, one.variant)
+                    done[one] = replace(seen, next_change=written)
         return done[row]
 
     return of
