@@ -14,7 +14,6 @@ from harness.adapters.environments import layers as module
 from harness.adapters.environments import sealing
 from harness.adapters.environments.companions import wanted
 from harness.adapters.environments.interpreters import Interpreters
-from harness.adapters.environments.layers import layer_key
 from harness.adapters.environments.nox_environments import NoxEnvironments
 from harness.adapters.environments.planning import Planner
 from harness.adapters.environments.resolver import Resolver, uv_program
@@ -195,17 +194,6 @@ def test_an_interpreter_that_is_gone_is_said(yard: Yard, tmp_path: Path) -> None
 def test_a_recorded_environment_is_restored_from_its_lock(yard: Yard, index: LocalIndex) -> None:
     recorded = yard.prepare("1.0")
     assert yard.environments().restore(recorded).key == recorded.key
-
-
-def test_the_key_names_everything_that_matters() -> None:
-    keys = {
-        layer_key(["a==1", "b==1"], "", "/x/python"),
-        layer_key(["a==1", "b==2"], "", "/x/python"),
-        layer_key(["a==1", "b==1"], "base", "/x/python"),
-        layer_key(["a==1", "b==1"], "", "/y/python"),
-    }
-    assert len(keys) == 4
-    assert layer_key(["b==1", "a==1"], "", "/x/python") in keys, "the order of a lock does not matter"
 
 
 def test_the_session_file_takes_any_recipe_by_hand(yard: Yard, tmp_path: Path) -> None:
