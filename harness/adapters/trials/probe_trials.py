@@ -54,12 +54,12 @@ class ProbeTrials:
         self._probe = Probe(processes, home, memory_bytes, self._fixes)
 
     def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
-        """Run the trials that are not cached, in one process tree, and return all in the order asked.
+        """Run the trials that are not cached, in one process tree, and return all in the given order.
 
         Raises:
             Untestable: the environment cannot import what it should, or its canary is red.
             InfrastructureError: memory, disk or the machine failed, again and again.
-            HarnessError: it imports another version than was asked for.
+            HarnessError: it imports another version than it should.
         """
         found = {trial: self._cached(environment, case, trial) for trial in trials}
         missing = [trial for trial, finished in found.items() if finished is None]

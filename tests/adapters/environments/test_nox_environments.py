@@ -31,7 +31,7 @@ from tests.local_index import LocalIndex, breaks_off, fails_with, sends_file, ti
 FIRST = "/files/toykeras-1.0-py3-none-any.whl"
 
 
-class Heard:
+class Notes:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -44,13 +44,13 @@ class Yard:
 
     def __init__(self, home: Home, processes: Processes) -> None:
         uv = uv_program()
-        self.home, self.processes, self.heard = home, processes, Heard()
+        self.home, self.processes, self.notes = home, processes, Notes()
         self.planner = Planner(Resolver(processes, home, uv), Interpreters(processes, home, uv), home)
         line = timeline("1.0", "1.1")
         self.plan: Companions = self.planner.plan(line, wanted("toykeras", ["toynumpy<2"], [], []), Mode.FIXED)
 
     def environments(self) -> NoxEnvironments:
-        return NoxEnvironments(self.processes, self.home, self.planner, self.plan, self.heard)
+        return NoxEnvironments(self.processes, self.home, self.planner, self.plan, self.notes)
 
     def prepare(self, version: str) -> Environment:
         return self.environments().prepare(self.release(version))
@@ -120,7 +120,7 @@ def test_a_fault_that_passes_is_tried_again_and_told(yard: Yard, index: LocalInd
     yard.planner.lock_for(yard.plan, yard.release("1.0"))
     index.faults[FIRST] = times(2, breaks_off, sends_file)
     assert not yard.prepare("1.0").reused
-    assert any("attempt" in note for note in yard.heard.notes)
+    assert any("attempt" in note for note in yard.notes.notes)
 
 
 def test_a_fault_that_stays_is_the_surroundings_and_nothing_is_sealed(yard: Yard, index: LocalIndex) -> None:
@@ -161,7 +161,7 @@ def test_an_edit_in_place_does_not_come_back_from_the_cache(yard: Yard) -> None:
     again = yard.prepare("1.0")
     assert not again.reused
     assert said(again, "import toykeras; print(toykeras.check())") == "0"
-    assert any("edited files of toykeras" in note for note in yard.heard.notes)
+    assert any("edited files of toykeras" in note for note in yard.notes.notes)
     assert sealing.altered(Path(said(again, "import toykeras; print(toykeras.__file__)")).parents[1]) == []
 
 
