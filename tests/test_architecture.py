@@ -362,10 +362,6 @@ def test_each_test_file_of_a_mirrored_folder_has_its_module():
 
 NEEDS_NO_TEST = ("__init__", "__main__", "environment_noxfile")
 WITHOUT_TEST: tuple[str, ...] = (
-    "harness.adapters.environments.layers",
-    "harness.adapters.storage.files",
-    "harness.adapters.storage.run_folders",
-    "harness.adapters.webhook",
     "harness.cli.commands.aggregation",
     "harness.cli.commands.diagnose",
     "harness.cli.commands.history",
