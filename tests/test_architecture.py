@@ -368,7 +368,6 @@ WITHOUT_TEST: tuple[str, ...] = (
     "harness.cli.commands.report",
     "harness.cli.commands.reproduce",
     "harness.cli.publication",
-    "harness.cli.rerun",
     "harness.domain.findings.finding",
     "harness.domain.findings.run",
     "harness.domain.fixes.fix",
