@@ -57,7 +57,7 @@ def environment_options(function: F) -> F:
 def set_option(function: F) -> F:
     """``--set``."""
     return click.option(
-        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a switch of the case (repeatable)."
+        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the case (repeatable)."
     )(function)
 
 

@@ -46,7 +46,7 @@ class Measurement:
         """Every trial that is needed on one release, references included, each once."""
         found: list[Variant] = []
         if release in self.releases:
-            for remedy in self.case.remedies:
+            for remedy in self.case.workarounds:
                 for count in self.counts:
                     found += workarounds.attempt(self.case, remedy, count).variants
         for claim in self.case.claims:
@@ -125,7 +125,7 @@ def compose(header: RunHeader, survey: Measurement, entries: Sequence[Entry]) ->
         environment=header.setting,
         counts=survey.counts,
         versions=tuple(release.version for release in survey.releases),
-        rows=tuple(_row(survey, remedy, by_release) for remedy in survey.case.remedies),
+        rows=tuple(_row(survey, remedy, by_release) for remedy in survey.case.workarounds),
         claims=tuple(_answer(survey, claim, by_release) for claim in survey.case.claims),
         timing=assemble.timing(header, entries),
         locks=assemble.locks(entries),

@@ -285,7 +285,7 @@ def test_the_boundary(diagnosed, row):
 
 def test_every_fault_is_in_the_table():
     for name in ("stft_loss", "attention_mask", "mixed_precision", "resnet_bce"):
-        assert {row.fault for row in ROWS if row.case == name} == set(case_files.read(name).switches["fault"])
+        assert {row.fault for row in ROWS if row.case == name} == set(case_files.read(name).parameters["fault"])
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.controlled], ids=str)

@@ -66,7 +66,7 @@ def command(case_name: str, version: str, **given: Any) -> int:
 def variant(case: Case, given: dict[str, Any]) -> Variant:
     """The trial that is diagnosed; a policy also sets the case's switch of that name."""
     chosen = dict(parameters.parse(case, given["settings"]))
-    if given["policy"] and "policy" in case.switches:
+    if given["policy"] and "policy" in case.parameters:
         chosen["policy"] = given["policy"]
     return replace(single.variant_of(case), options=tuple(sorted(chosen.items())), policy=given["policy"])
 
@@ -122,7 +122,7 @@ def alone(plain: Variant) -> Variant:
 
 def in_float32(case: Case, plain: Variant) -> Variant:
     """The same trial with everything in float32."""
-    chosen = dict(plain.options) | ({"policy": "float32"} if "policy" in case.switches else {})
+    chosen = dict(plain.options) | ({"policy": "float32"} if "policy" in case.parameters else {})
     return replace(plain, options=tuple(sorted(chosen.items())), policy="float32")
 
 

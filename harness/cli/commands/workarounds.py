@@ -82,11 +82,11 @@ def replica_counts(case: Case, text: str | None) -> tuple[int, ...]:
 
 def _check(case: Case, counts: Sequence[int]) -> None:
     """Refuse a case with nothing to measure, and wrong settings in it, before anything is built."""
-    if not case.remedies and not case.claims:
+    if not case.workarounds and not case.claims:
         raise UsageError(
-            "the case lists no remedies and no claims",
+            "the case lists no workarounds and no claims",
             where=case.path,
-            hint="add [tool.harness.remedies.NAME] or [[tool.harness.claims]]; see docs/cases.md",
+            hint=f"add [workarounds.NAME] or [[claims]] to {case.name}.claims.toml beside it; see docs/cases.md",
         )
     anywhere = Measurement(case=case, releases=(Release(package=case.package, version="0"),), counts=tuple(counts))
     for release in anywhere.releases:

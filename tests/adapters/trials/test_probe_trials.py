@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.adapters.trials.probe_trials import ProbeTrials
+from harness.domain.cases.case import Claim, Level, Tolerance, Workaround
+from harness.domain.cases.symptoms import Symptom
 from tests.adapters.stand import BASE, Stand
 
 
@@ -29,12 +31,62 @@ def test_what_says_nothing_of_the_release_is_not_kept(stand: Stand, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "changes", [{"seed": 1}, {"timeout_seconds": 59.0}, {"fit": {"epochs": 2}}, {"package": "toynumpy"}]
+    "changes",
+    [
+        {"seed": 1},
+        {"timeout_seconds": 59.0},
+        {"fit": {"epochs": 2}},
+        {"package": "toynumpy"},
+        {"level": Level.MODEL},
+        {"companions": ("tensorflow",)},
+    ],
 )
 def test_another_question_is_another_trial(stand: Stand, changes: dict[str, object]) -> None:
     trials = ProbeTrials(stand.processes, stand.home)
     cases = stand.case("pass"), stand.case("pass", **changes)
     assert len({trials._key(stand.environment, case, BASE) for case in cases}) == 2
+
+
+METADATA = "# /// script\n# [tool.harness]\n# title = 'a'\n# ///\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "other"},
+        {"origin": ("https://example.org/1",)},
+        {"claims": (Claim(says="s", predicts="good"),)},
+        {"workarounds": (Workaround(name="w", title="t"),)},
+        {"tolerance": Tolerance(metric=0.5)},
+        {"expects": Symptom.EXCEPTION},
+        {"repeats": 3},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_what_is_said_about_a_result_runs_nothing_again(stand: Stand, changes: dict[str, object]) -> None:
+    stand.run(stand.case("pass"))
+    assert stand.run(stand.case("pass", **changes))[0].cached
+
+
+def test_other_metadata_in_the_file_runs_nothing_again(stand: Stand) -> None:
+    stand.run(stand.case(METADATA + "pass"))
+    assert stand.run(stand.case(METADATA.replace("'a'", "'b'\n# # a comment") + "pass"))[0].cached
+    assert not stand.run(stand.case(METADATA + "pass  # other code"))[0].cached
+
+
+def test_a_diagnosis_names_lines_so_metadata_of_another_length_is_another_trial(stand: Stand) -> None:
+    watched = replace(BASE, variant=replace(BASE.variant, watched=True))
+    cases = stand.case(METADATA + "pass"), stand.case(METADATA.replace("# title", "#\n# title") + "pass")
+    trials = ProbeTrials(stand.processes, stand.home)
+    assert len({trials._key(stand.environment, case, watched) for case in cases}) == 2
+    assert len({trials._key(stand.environment, case, BASE) for case in cases}) == 1
+
+
+def test_a_timeout_is_kept_only_for_a_case_that_expects_it(stand: Stand) -> None:
+    case = stand.case("import time; time.sleep(60)", timeout_seconds=0.5, expects=Symptom.TIMEOUT)
+    stand.run(case)
+    assert stand.run(case)[0].cached
+    assert not stand.run(replace(case, expects=None))[0].cached
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"null", b'{"ending": {}}', b"\xff"])
