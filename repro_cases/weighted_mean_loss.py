@@ -25,29 +25,14 @@ weights depend on the number of replicas then. Earlier releases do not know the 
 # batch_size = 16
 # shuffle = false
 #
-# [tool.harness.switches]
+# [tool.harness.parameters]
 # reduction = ["mean_with_sample_weight", "sum_over_batch_size"]
 # weights = ["sample", "class"]
-#
-# [tool.harness.remedies.divide-by-samples]
-# title = "the default reduction, which divides by the number of samples"
-# options = { reduction = "sum_over_batch_size" }
-# against = { reduction = "mean_with_sample_weight" }
-#
-# [[tool.harness.claims]]
-# says = "the new reduction normalizes the loss by the sum of the sample weights"
-# origin = "https://github.com/keras-team/keras/pull/20410"
-# predicts = "good"
-#
-# [[tool.harness.claims]]
-# says = "with the default reduction the loss is the weighted sum divided by the batch size"
-# origin = "https://github.com/keras-team/keras/issues/19740"
-# predicts = "good"
-# options = { reduction = "sum_over_batch_size" }
 # ///
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 HEAVY = {0: 1.0, 1: 5.0}
 
@@ -86,15 +71,10 @@ def model(reduction="mean_with_sample_weight", weights="sample"):
 
 
 if __name__ == "__main__":
-    import tensorflow as tf
-
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    x, y, sample_weight = data()
-    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
-        keras.utils.set_random_seed(0)
-        with strategy.scope():
-            net = model()
-        net.fit(x, y, sample_weight=sample_weight, batch_size=16, shuffle=False, verbose=0)
-        replicas = strategy.num_replicas_in_sync
-        print(f"keras {keras.__version__}, {replicas} replicas: {net.get_weights()[0].ravel().tolist()}")
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        x, y, heavy = data()
+        print(
+            keras.__version__, model().fit(x, y, sample_weight=heavy, batch_size=16, shuffle=False, verbose=0).history
+        )
