@@ -113,18 +113,21 @@ class Attention(keras.layers.Layer):
 class Reader(keras.Model):
     """Embedding, attention, mean over positions, one number."""
 
-    def __init__(self, attention):
+    def __init__(self, mask, float32, layer):
         super().__init__()
+        self.by_hand = layer == "by_hand"
         wide = keras.initializers.RandomNormal(stddev=2.0)
         self.embedding = keras.layers.Embedding(TOKENS, HEADS * SIZE, embeddings_initializer=wide)
-        self.attention = attention
+        self.attention = (
+            Attention(mask, float32) if self.by_hand else keras.layers.MultiHeadAttention(HEADS, SIZE, name="attention")
+        )
         self.head = keras.layers.Dense(1, dtype="float32", name="head")
 
     def build(self, shape):
         """Make the weights of all layers."""
         hidden = (None, LENGTH, HEADS * SIZE)
         self.embedding.build(shape)
-        self.attention.build(*[hidden] * (1 if isinstance(self.attention, Attention) else 2))
+        self.attention.build(*[hidden] * (1 if self.by_hand else 2))
         self.head.build((None, HEADS * SIZE))
         self.built = True
 
@@ -132,7 +135,7 @@ class Reader(keras.Model):
         """Return one number per text."""
         visible = tokens > PADDING
         x = self.embedding(tf.maximum(tokens, BLANK))
-        if isinstance(self.attention, Attention):
+        if self.by_hand:
             x = self.attention(x, visible)
         else:
             x = self.attention(x, x, attention_mask=visible[:, None, :])
@@ -142,8 +145,7 @@ class Reader(keras.Model):
 def model(mask="min", float32="none", layer="by_hand", policy="mixed_float16"):
     """Build the model under the policy, with loss scaling in mixed_float16."""
     keras.config.set_dtype_policy(policy)
-    by_hand = layer == "by_hand"
-    net = Reader(Attention(mask, float32) if by_hand else keras.layers.MultiHeadAttention(HEADS, SIZE))
+    net = Reader(mask, float32, layer)
     net.build((None, LENGTH))
     optimizer = keras.optimizers.SGD(0.008, momentum=0.9)
     if policy == "mixed_float16":
