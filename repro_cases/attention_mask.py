@@ -135,10 +135,7 @@ class Reader(keras.Model):
         """Return one number per text."""
         visible = tokens > PADDING
         x = self.embedding(tf.maximum(tokens, BLANK))
-        if self.by_hand:
-            x = self.attention(x, visible)
-        else:
-            x = self.attention(x, x, attention_mask=visible[:, None, :])
+        x = self.attention(x, visible) if self.by_hand else self.attention(x, x, attention_mask=visible[:, None, :])
         return self.head(tf.reduce_mean(x, axis=1))
 
 
