@@ -61,10 +61,7 @@ def data():
 
 
 def model(layer="dropout"):
-    """One weight and one bias behind the layer in question.
-
-    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
-    """
+    """One weight and one bias behind the layer in question; Adam does not mind the doubled gradient of 3.5.0 to 3.7.0."""
     middle = Counter() if layer == "counter" else keras.layers.Dropout(1e-9)
     net = keras.Sequential([keras.Input((1,)), middle, keras.layers.Dense(1)])
     net.compile(optimizer=keras.optimizers.Adam(0.05, epsilon=1e-12), loss="mse")

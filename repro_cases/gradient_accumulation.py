@@ -48,17 +48,11 @@ def data():
 
 
 def model(accumulate="yes", execution="graph"):
-    """One weight and one bias.
-
-    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
-    """
-    steps = 4 if accumulate == "yes" else None
+    """One weight and one bias; Adam, which the doubled gradient of 3.5.0 to 3.7.0 does not bother."""
+    steps = {"gradient_accumulation_steps": 4} if accumulate == "yes" else {}
+    optimizer = keras.optimizers.Adam(0.05, epsilon=1e-12, **steps)
     net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
-    net.compile(
-        optimizer=keras.optimizers.Adam(0.05, epsilon=1e-12, gradient_accumulation_steps=steps),
-        loss="mse",
-        run_eagerly=execution == "eager",
-    )
+    net.compile(optimizer=optimizer, loss="mse", run_eagerly=execution == "eager")
     return net
 
 

@@ -45,10 +45,7 @@ def data():
 
 
 def model(rate="schedule"):
-    """One weight and one bias; the schedule halves the rate every four steps.
-
-    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
-    """
+    """One weight and one bias; the schedule halves the rate every four steps."""
     rates = {"schedule": keras.optimizers.schedules.ExponentialDecay(0.1, 4, 0.5), "constant": 0.05}
     net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     net.compile(optimizer=keras.optimizers.Adam(rates[rate], epsilon=1e-12), loss="mse")

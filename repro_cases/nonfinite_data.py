@@ -34,7 +34,6 @@ In float32 one NaN in the data makes weights NaN and the loss stays finite: the 
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 BAD = (20, 2)  # a row of the first batch, and a feature; with two replicas the second one gets it
 
@@ -61,7 +60,4 @@ def model(output="policy", policy="mixed_float16"):
 
 
 if __name__ == "__main__":
-    cpu = tf.config.list_physical_devices("CPU")[0]
-    tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
-        print(keras.__version__, model().fit(*data(), batch_size=32, shuffle=False, verbose=0).history)
+    print(keras.__version__, model().fit(*data(), batch_size=32, shuffle=False, verbose=0).history)

@@ -37,17 +37,17 @@ import tensorflow as tf
 import tf_keras
 
 
-def data():
-    """8,192 numbers between -1 and 1; the target is the number itself."""
-    x = np.random.default_rng(0).uniform(-1.0, 1.0, size=(8192, 1)).astype("float32")
-    return x, x
-
-
 def model():
     """One weight and one bias, plain SGD, mean squared error."""
     net = tf_keras.Sequential([tf_keras.Input((1,)), tf_keras.layers.Dense(1)])
     net.compile(optimizer=tf_keras.optimizers.SGD(0.01), loss="mse", metrics=["mae"])
     return net
+
+
+def data():
+    """8,192 numbers between -1 and 1; the target is the number itself."""
+    x = np.random.default_rng(0).uniform(-1.0, 1.0, size=(8192, 1)).astype("float32")
+    return x, x
 
 
 if __name__ == "__main__":

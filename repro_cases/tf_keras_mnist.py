@@ -53,17 +53,12 @@ def data():
 
 def model():
     """Two convolutions, ten classes."""
-    net = tf_keras.Sequential(
-        [
-            tf_keras.Input((28, 28, 1)),
-            tf_keras.layers.Conv2D(16, 3, activation="relu"),
-            tf_keras.layers.MaxPooling2D(),
-            tf_keras.layers.Conv2D(32, 3, activation="relu"),
-            tf_keras.layers.MaxPooling2D(),
-            tf_keras.layers.Flatten(),
-            tf_keras.layers.Dense(10, activation="softmax"),
-        ]
-    )
+    net = tf_keras.Sequential([tf_keras.Input((28, 28, 1))])
+    for filters in (16, 32):
+        net.add(tf_keras.layers.Conv2D(filters, 3, activation="relu"))
+        net.add(tf_keras.layers.MaxPooling2D())
+    net.add(tf_keras.layers.Flatten())
+    net.add(tf_keras.layers.Dense(10, activation="softmax"))
     net.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
     return net
 
