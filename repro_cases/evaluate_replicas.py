@@ -54,4 +54,4 @@ if __name__ == "__main__":
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
-        print(keras.__version__, model().evaluate(*data(), batch_size=16, verbose=0))
+        print("evaluate", keras.__version__, model().evaluate(*data(), batch_size=16, verbose=0))
