@@ -200,6 +200,33 @@ def test_the_core_is_pure(module):
         assert getattr(call.func, "attr", "") not in ("now", "today", "utcnow"), f"line {call.lineno}"
 
 
+def prints(tree: ast.Module) -> Iterator[int]:
+    """Yield the line of each call that prints, and of each that makes a console to print on."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "echo" | "secho" | "Console")):
+                yield node.lineno
+            case ast.Call(func=ast.Attribute(attr="print" | "echo" | "secho" | "Console" | "print_json")):
+                yield node.lineno
+            case _:
+                pass
+
+
+def test_the_walk_sees_every_way_to_print():
+    calls = ["print(1)", "click.echo(1)", "echo(1)", "Console()", "rich.console.Console()", "self.console.print(1)"]
+    assert list(prints(ast.parse("\n".join([*calls, "printed(1)", "x.show(1)"])))) == [1, 2, 3, 4, 5, 6]
+
+
+SILENT = ("harness.domain", "harness.jobs", "harness.reporting")
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m.layer in SILENT], ids=lambda module: module.name)
+def test_only_the_command_line_prints(module):
+    """Reports and answers are returned, so that the Python interface and a notebook can have them too."""
+    lines = list(prints(ast.parse(module.path.read_text(encoding="utf-8"))))
+    assert not lines, f"lines {lines} print: return the text or the renderable instead"
+
+
 @pytest.mark.parametrize("module", [m for m in modules() if m.layer == "harness.probe"], ids=lambda module: module.name)
 def test_the_probe_needs_nothing_but_what_the_target_has(module):
     """It runs in the environment under test, where neither the harness nor its dependencies are installed."""
@@ -284,8 +311,58 @@ def mirror(module: Module) -> Path:
 
 
 def test_each_test_file_of_a_mirrored_folder_has_its_module():
-    """tests/core/test_x.py is about harness/core/x.py: whoever changes one finds the other."""
+    """tests/domain/test_x.py is about harness/domain/x.py: whoever changes one finds the other."""
     mirrors = {mirror(module) for module in modules() if module.name != "harness"}
     folders = {path.parent for path in mirrors} - {ROOT / "tests"}
     orphans = [path for folder in folders for path in folder.glob("test_*.py") if path not in mirrors]
     assert not orphans
+
+
+NEEDS_NO_TEST = ("__init__", "__main__", "environment_noxfile")
+WITHOUT_TEST: tuple[str, ...] = (
+    "harness.adapters.environments.layers",
+    "harness.adapters.storage.files",
+    "harness.adapters.webhook",
+    "harness.cli.commands.aggregation",
+    "harness.cli.commands.diagnose",
+    "harness.cli.commands.history",
+    "harness.cli.commands.report",
+    "harness.cli.commands.reproduce",
+    "harness.cli.rerun",
+    "harness.domain.findings.finding",
+    "harness.domain.findings.run",
+    "harness.domain.fixes.fix",
+    "harness.domain.releases.companions",
+    "harness.domain.releases.index_page",
+    "harness.domain.search.policy",
+    "harness.domain.trials.diagnosis_facts",
+    "harness.domain.trials.entry",
+    "harness.domain.trials.trial",
+    "harness.domain.verdicts.verdict",
+    "harness.jobs.fix_range",
+    "harness.jobs.fixed_in",
+    "harness.jobs.night_outputs",
+    "harness.jobs.protocols",
+    "harness.jobs.refinement",
+    "harness.jobs.run_folders",
+    "harness.reporting.nightly.junit_report",
+    "harness.reporting.nightly.replay_report",
+    "harness.reporting.templating",
+    "harness.services",
+)
+"""Modules that have no test module yet: the list only shrinks, and a new module never belongs to it."""
+
+
+def is_package(module: Module) -> bool:
+    return module.path.name == "__init__.py"
+
+
+def test_every_module_has_its_test_module():
+    """A module that got its test module, or that is gone, leaves `WITHOUT_TEST`."""
+    own = [module for module in modules() if not is_package(module) and module.path.stem not in NEEDS_NO_TEST]
+    missing = {module.name for module in own if not mirror(module).exists()}
+    assert missing == {*WITHOUT_TEST}
+
+
+def test_what_has_no_test_module_is_listed_once_and_in_order():
+    assert list(WITHOUT_TEST) == sorted({*WITHOUT_TEST})

@@ -44,7 +44,7 @@ class Effect(str, Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class PlannedTrials:
     """The trials that one remedy needs on one number of replicas.
 
     Attributes:
@@ -116,19 +116,19 @@ class WorkaroundReport:
     reproduce: str = ""
 
 
-def attempt(case: Case, remedy: Workaround, replicas: int) -> Attempt:
+def attempt(case: Case, remedy: Workaround, replicas: int) -> PlannedTrials:
     """Plan the trials of one remedy; raises `UsageError` where its settings are none of the case's."""
     where = f"{case.path}, workarounds.{remedy.name}"
     fault = parameters.check(case, remedy.against, where=where)
     both = parameters.check(case, parameters.merge(fault, remedy.options), where=where)
     without, patched = variant(case, replicas, fault), variant(case, replicas, both)
     if case.level is Level.SCRIPT:
-        return Attempt(without=without, patched=patched)
+        return PlannedTrials(without=without, patched=patched)
     if replicas > 1:
         alone = (Variant(options=fault), Variant(options=both))
-        return Attempt(without=without, patched=patched, reference=alone[0], patched_reference=alone[1])
+        return PlannedTrials(without=without, patched=patched, reference=alone[0], patched_reference=alone[1])
     faultless = sound(case, fault, remedy.options)
-    return Attempt(without=without, patched=patched, reference=faultless, patched_reference=faultless)
+    return PlannedTrials(without=without, patched=patched, reference=faultless, patched_reference=faultless)
 
 
 def variant(case: Case, replicas: int, options: parameters.Settings) -> Variant:

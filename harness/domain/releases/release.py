@@ -62,6 +62,11 @@ class Release:
         return f"{self.package} @ {self.source}" if self.source else f"{self.package}=={self.version}"
 
     @property
+    def is_stable(self) -> bool:
+        """Whether a stable timeline takes it unasked: not yanked, no pre-release."""
+        return _left_out(self) is None
+
+    @property
     def key(self) -> tuple[str, str]:
         """What tells it from every other release: the same version may exist in two packages."""
         return self.package, self.version
@@ -221,6 +226,12 @@ def _usable(published: Sequence[Release]) -> list[Release]:
     if not usable:
         raise UsageError("no stable release is published", hint="check --package and the index address")
     return sorted(usable, key=_by_version)
+
+
+def stable_before(published: Sequence[Release], release: Release) -> list[Release]:
+    """The stable releases before one, the nearest first."""
+    earlier = [r for r in published if _left_out(r) is None and r.parsed < release.parsed]
+    return sorted(earlier, key=_by_version, reverse=True)
 
 
 def _distance(one: Version, other: Version) -> tuple[int, ...]:

@@ -49,7 +49,7 @@ def test_what_is_no_list_of_replicas_is_refused(text):
 
 
 def test_the_exit_code_says_whether_anything_was_told():
-    report = examples.remedies_report()
+    report = examples.workarounds_report()
     assert exit_code(report) == 0
     assert exit_code(replace(report, rows=report.rows[1:], claims=report.claims[1:])) == 5
 

@@ -130,7 +130,7 @@ class TestAttempt:
 
     def test_a_script_speaks_for_itself(self):
         made = workarounds.attempt(case(level=Level.SCRIPT, parameters=SWITCHES), EPSILON, 2)
-        assert made == workarounds.Attempt(
+        assert made == workarounds.PlannedTrials(
             without=Variant(replicas=2, strategy="mirrored", options=FAULT),
             patched=Variant(replicas=2, strategy="mirrored", options=BOTH),
         )
