@@ -11,16 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.api import (
-        AggregationRequest,
-        BisectRequest,
-        DiagnoseRequest,
-        ReleasesRequest,
-        ReportRequest,
-        ReproduceRequest,
-        ReproRequest,
-        TrialRequest,
-        VerifyRequest,
-        WorkaroundsRequest,
         aggregation,
         bisect,
         diagnose,
@@ -32,6 +22,18 @@ if TYPE_CHECKING:
         run,
         verify_fix,
         workarounds,
+    )
+    from harness.jobs.requests import (
+        AggregationRequest,
+        BisectRequest,
+        DiagnoseRequest,
+        ReleasesRequest,
+        ReportRequest,
+        ReproduceRequest,
+        ReproRequest,
+        TrialRequest,
+        VerifyRequest,
+        WorkaroundsRequest,
     )
 
 __version__ = "0.1.0"
@@ -64,4 +66,5 @@ def __getattr__(name: str) -> object:
     """Load the Python interface at the first use of one of its names."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("harness.api"), name)
+    home = "harness.jobs.requests" if name.endswith("Request") else "harness.api"
+    return getattr(importlib.import_module(home), name)

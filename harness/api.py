@@ -52,30 +52,6 @@ from harness.reporting.trials import (
 )
 from harness.services import open_services
 
-__all__ = [
-    "AggregationRequest",
-    "BisectRequest",
-    "DiagnoseRequest",
-    "ReleasesRequest",
-    "ReportRequest",
-    "ReproRequest",
-    "ReproduceRequest",
-    "TrialRequest",
-    "VerifyRequest",
-    "WorkaroundsRequest",
-    "aggregation",
-    "bisect",
-    "diagnose",
-    "export",
-    "releases",
-    "report",
-    "repro",
-    "reproduce",
-    "run",
-    "verify_fix",
-    "workarounds",
-]
-
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -214,8 +190,8 @@ def run(request: TrialRequest, *, listener: Listener | None = None) -> ShownTria
 def repro(request: ReproRequest, *, listener: Listener | None = None) -> tuple[CaseOutcome, ...]:
     """Run all cases, or those named, in the environment of one release."""
 
-    def job(services: Services, asked: ReproRequest, told: Listener) -> tuple[CaseOutcome, ...]:
-        return tuple(trials.repro(services, asked, told).outcomes)
+    def job(services: Services, wanted: ReproRequest, hears: Listener) -> tuple[CaseOutcome, ...]:
+        return tuple(trials.repro(services, wanted, hears).outcomes)
 
     return _call(job, request, listener)
 

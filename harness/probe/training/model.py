@@ -200,7 +200,7 @@ def _recorder(library: Any, facts: dict[str, Any]) -> Any:
                 self.initial = variables.initial_weights(self.model)
 
         def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-            """Note the running averages that Keras hands to callbacks; one call may stand for several steps."""
+            """Note the running averages that Keras hands to callbacks; one call may make several steps."""
             with reading_model():
                 self.step += variables.steps_per_call(self.model)
                 self._note(numbers(logs or {}))
