@@ -16,11 +16,15 @@ from dataclasses import dataclass, replace
 import pytest
 
 from harness.adapters.storage import case_files
-from harness.cli.commands import diagnose
+from harness.cli.progress import Terminal
 from harness.domain.diagnosis.diagnosis import Boundary, Diagnosis
 from harness.domain.trials.variant import Variant
-from harness.jobs import single
-from harness.services import Services, open_services
+from harness.jobs import diagnosis
+from harness.jobs.preparation import find_release
+from harness.jobs.protocols import Services
+from harness.jobs.requests import DiagnoseRequest
+from harness.jobs.trials import prepare_release
+from harness.services import open_services
 from tests.test_architecture import ROOT
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(3600)]
@@ -51,9 +55,17 @@ class Row:
 
     @property
     def variant(self) -> Variant:
-        """The trial that is diagnosed: what the command makes of its options."""
+        """The trial that is diagnosed."""
         case = replace(case_files.read(self.case), replicas=self.replicas)
-        return diagnose.variant(case, {"settings": self.settings.split(), "policy": self.policy or None})
+        return diagnosis.plain_variant(case, self.request)
+
+    @property
+    def request(self) -> DiagnoseRequest:
+        """What the command makes of its options."""
+        settings = tuple(self.settings.split())
+        return DiagnoseRequest(
+            case=self.case, release=self.release, settings=settings, policy=self.policy or None, pins=PINS
+        )
 
 
 STFT = [
@@ -256,15 +268,16 @@ def diagnosed(services):
     def of(row: Row) -> Diagnosis:
         if row not in done:
             case = replace(case_files.read(row.case), timeout_seconds=PATIENCE)
-            release = single.find_release(services, case.package, row.release, where="--release")
-            given = {"pins": PINS, "mode": "fixed", "python": None}
-            environment = single.prepare(services, [case], release, given)
+            listener = Terminal()
+            release = find_release(services, case.package, row.release, listener, where="--release")
+            environment = prepare_release(services, [case], release, row.request, listener)
             for bare in (True, False):
                 rows = [one for one in groups[row.case, row.release] if one.controlled is not bare]
                 variants = [one.variant for one in rows]
-                found = diagnose.diagnoses(services.trials(), environment, case, row.release, variants, bare=bare)
+                found = diagnosis.diagnoses(services.trials(), environment, case, row.release, variants, bare=bare)
                 for one, told in zip(rows, found, strict=True):
-                    written = diagnose.to_the_letter(told.next_change, case, row.release, one.variant)
+                    word = case_files.callable_as(case)
+                    written = diagnosis.complete_command(told.next_change, word, row.release, one.variant)
                     done[one] = replace(told, next_change=written)
         return done[row]
 
