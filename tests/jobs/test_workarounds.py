@@ -19,8 +19,8 @@ from tests.fakes import SHOWN, Heard, MemoryJournal, TableEnvironments, TableTri
 
 FAULT = {"fault": "nan"}
 CASE = case(
-    switches={"fault": ("none", "nan"), "remedy": ("none", "cures", "hides", "nothing")},
-    remedies=tuple(
+    parameters={"fault": ("none", "nan"), "remedy": ("none", "cures", "hides", "nothing")},
+    workarounds=tuple(
         Workaround(name=name, title=f"it {name}", options={"remedy": name}, against=FAULT)
         for name in ("cures", "hides", "nothing")
     ),
@@ -109,7 +109,7 @@ class TestClaims:
         assert (dict(reference.options)["fault"], dict(own.options)["fault"]) == ("none", "nan")
 
     def test_settings_that_the_case_does_not_have_are_told(self):
-        with pytest.raises(UsageError, match="has no switch 'falut'"):
+        with pytest.raises(UsageError, match="has no parameter 'falut'"):
             workarounds.pair(CASE, Claim(says="s", predicts="good", options={"falut": "nan"}))
 
     def test_a_claim_of_an_untestable_release_says_why(self):

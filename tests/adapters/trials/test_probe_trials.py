@@ -9,6 +9,8 @@ import pytest
 
 from harness.adapters.trials.probe_trials import ProbeTrials
 from tests.adapters.toy_environment import BASE, ToyEnvironment
+from harness.domain.cases.case import Claim, Level, Tolerance, Workaround
+from harness.domain.cases.symptoms import Symptom
 
 
 def test_a_finished_trial_is_kept_and_not_run_again(toys: ToyEnvironment, tmp_path: Path) -> None:
@@ -29,12 +31,62 @@ def test_what_says_nothing_of_the_release_is_not_kept(toys: ToyEnvironment, tmp_
 
 
 @pytest.mark.parametrize(
-    "changes", [{"seed": 1}, {"timeout_seconds": 59.0}, {"fit": {"epochs": 2}}, {"package": "toynumpy"}]
+    "changes",
+    [
+        {"seed": 1},
+        {"timeout_seconds": 59.0},
+        {"fit": {"epochs": 2}},
+        {"package": "toynumpy"},
+        {"level": Level.MODEL},
+        {"companions": ("tensorflow",)},
+    ],
 )
 def test_another_question_is_another_trial(toys: ToyEnvironment, changes: dict[str, object]) -> None:
     trials = ProbeTrials(toys.processes, toys.home)
     cases = toys.case("pass"), toys.case("pass", **changes)
     assert len({trials._key(toys.environment, case, BASE) for case in cases}) == 2
+
+
+METADATA = "# /// script\n# [tool.harness]\n# title = 'a'\n# ///\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"title": "other"},
+        {"origin": ("https://example.org/1",)},
+        {"claims": (Claim(says="s", predicts="good"),)},
+        {"workarounds": (Workaround(name="w", title="t"),)},
+        {"tolerance": Tolerance(metric=0.5)},
+        {"expects": Symptom.EXCEPTION},
+        {"repeats": 3},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_what_is_said_about_a_result_runs_nothing_again(toys: ToyEnvironment, changes: dict[str, object]) -> None:
+    toys.run(toys.case("pass"))
+    assert toys.run(toys.case("pass", **changes))[0].cached
+
+
+def test_other_metadata_in_the_file_runs_nothing_again(toys: ToyEnvironment) -> None:
+    toys.run(toys.case(METADATA + "pass"))
+    assert toys.run(toys.case(METADATA.replace("'a'", "'b'\n# # a comment") + "pass"))[0].cached
+    assert not toys.run(toys.case(METADATA + "pass  # other code"))[0].cached
+
+
+def test_a_diagnosis_names_lines_so_metadata_of_another_length_is_another_trial(toys: ToyEnvironment) -> None:
+    watched = replace(BASE, variant=replace(BASE.variant, watched=True))
+    cases = toys.case(METADATA + "pass"), toys.case(METADATA.replace("# title", "#\n# title") + "pass")
+    trials = ProbeTrials(toys.processes, toys.home)
+    assert len({trials._key(toys.environment, case, watched) for case in cases}) == 2
+    assert len({trials._key(toys.environment, case, BASE) for case in cases}) == 1
+
+
+def test_a_timeout_is_kept_only_for_a_case_that_expects_it(toys: ToyEnvironment) -> None:
+    case = toys.case("import time; time.sleep(60)", timeout_seconds=0.5, expects=Symptom.TIMEOUT)
+    toys.run(case)
+    assert toys.run(case)[0].cached
+    assert not toys.run(replace(case, expects=None))[0].cached
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"null", b'{"ending": {}}', b"\xff"])
