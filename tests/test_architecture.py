@@ -29,7 +29,7 @@ ADAPTERS = ("storage", "index", "processes", "environments", "trials", "git", "g
 LAYERS: dict[str, set[str]] = {
     "harness": set(),
     "harness.domain": set(),
-    "harness.codec": {"harness.probe.results"},  # the one format that both sides write
+    "harness.codec": {"harness.probe.results", "harness.domain.verdicts.reasons"},  # what both sides write; sentences
     "harness.jobs": {"harness.domain"},
     "harness.adapters": {"harness.domain", "harness.jobs.protocols", "harness.codec"},
     "harness.reporting": {"harness.domain", "harness.codec"},

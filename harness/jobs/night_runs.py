@@ -120,7 +120,11 @@ class SlotRunner:
         own = channels.as_package(case, release.package)
         variant = single.variant_of(own)
         row = assemble.row(own, self.attempt(own, release, repeat), variant)
-        return CaseResult(verdicts=row.runs[0]) if row.runs else CaseResult(blocked=row.blocked or "it gave no result")
+        return (
+            CaseResult(verdicts=row.runs[0])
+            if row.runs
+            else CaseResult(blocked=str(row.blocked or "") or "it gave no result")
+        )
 
     def attempt(self, own: Case, release: Release, repeat: int) -> list[Entry]:
         """The entries of one trial and its reference."""

@@ -56,7 +56,7 @@ def known_look(rows: Sequence[ReleaseState], place: int, repeat: int) -> CaseRes
     """What a board says of one release: its own run, or that of two equal neighbours; None: it has to be run."""
     row = rows[place]
     if row.blocked is not None:
-        return CaseResult(blocked=row.blocked)
+        return CaseResult(blocked=str(row.blocked))
     if repeat < len(row.runs):
         return CaseResult(verdicts=row.runs[repeat])
     if row.runs or repeat:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.domain.search.history import ReleaseState
+from harness.domain.verdicts.reasons import recorded
 from harness.jobs.replay import known_look
 from tests.nights import BAD, GOOD, NAN
 
@@ -10,7 +11,7 @@ G, B, NOT_RUN, BLOCKED = (
     ReleaseState(runs=(GOOD.verdicts,)),
     ReleaseState(runs=(BAD.verdicts, BAD.verdicts)),
     ReleaseState(),
-    ReleaseState(blocked="cannot be installed"),
+    ReleaseState(blocked=recorded("cannot be installed")),
 )
 
 

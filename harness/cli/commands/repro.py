@@ -73,7 +73,7 @@ def summary(verdicts: Verdicts) -> tuple[str, str]:
     bad = [f"{s.value}: {v.reason}" for s, v in verdicts.items() if v.outcome is Outcome.BAD]
     if bad:
         return "bad", "; ".join(bad)
-    skipped = [v.reason for v in verdicts.values() if v.outcome is Outcome.SKIP]
+    skipped = [str(v.reason) for v in verdicts.values() if v.outcome is Outcome.SKIP]
     if len(skipped) == len(verdicts):
         return "skip", skipped[0] if skipped else "nothing to judge"
     return "good", f"not judged: {skipped[0]}" if skipped else "equals its reference on one replica"

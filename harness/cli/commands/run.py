@@ -69,7 +69,7 @@ def show(console: Console, case: Case, finished: list[FinishedTrial] | Any, verd
     console.print(table)
     for symptom, verdict in verdicts.items():
         colour = {Outcome.BAD: "red", Outcome.GOOD: "green", Outcome.SKIP: "yellow"}[verdict.outcome]
-        reason = escape(clean(verdict.reason, 400))
+        reason = escape(clean(str(verdict.reason), 400))
         console.print(f"  {symptom.value:<18} [{colour}]{verdict.outcome.value:<4}[/] {reason}", highlight=False)
 
 

@@ -24,7 +24,6 @@ from harness.domain.search.gaps import middles
 from harness.domain.search.history import History, seen_symptoms
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
-from harness.domain.verdicts.verdict import HIDDEN
 
 SCAN = 32
 """So many evenly spread releases, all of them broken, make a long timeline untestable when none is filled."""
@@ -198,7 +197,7 @@ class _Search:
 
     def _hidden(self, index: int, symptom: Symptom) -> bool:
         verdict = self.history[index].verdict(symptom)
-        return verdict is not None and verdict.reason.startswith(HIDDEN)
+        return verdict is not None and verdict.hidden
 
     def _fills(self) -> Iterator[tuple[int, Why]]:
         """The middle of each stretch that nobody has looked into, the largest first."""

@@ -27,7 +27,7 @@ def show(finding: Finding, folder: Path, console: Console) -> None:
         console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
     _stages(finding, console)
     if finding.excluded:
-        left_out = ", ".join(f"{clean(x.version, 60)} ({clean(x.reason, 60)})" for x in finding.excluded)
+        left_out = ", ".join(f"{clean(x.version, 60)} ({clean(str(x.reason), 60)})" for x in finding.excluded)
         console.print(escape(f"Left out: {left_out}"), highlight=False)
     console.print(escape("Time (sum over jobs): " + timing(finding)), highlight=False)
     console.print(
