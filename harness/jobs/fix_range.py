@@ -24,7 +24,7 @@ from harness.domain.fixes.advice import sentence, workarounds
 from harness.domain.fixes.fix import Fix
 from harness.domain.fixes.grades import FixReport, FixResult, exit_code
 from harness.domain.releases.companions import Companions, Mode
-from harness.domain.releases.release import Release, Timeline
+from harness.domain.releases.release import Release, Timeline, usable_stable
 from harness.domain.search.policy import Policy
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.verdicts.verdict import Verdicts
@@ -98,8 +98,8 @@ def _search(
 
 def _before(published: Sequence[Release], releases: Sequence[Release]) -> list[Release]:
     """The stable releases before the range, the nearest first."""
-    stable = [r for r in published if not r.parsed.is_prerelease and r.yanked is None and r.parsed < releases[0].parsed]
-    return sorted(stable, key=lambda r: r.parsed, reverse=True)[:CONTROL_LIMIT]
+    before = [r for r in usable_stable(published) if r.parsed < releases[0].parsed]
+    return before[::-1][:CONTROL_LIMIT]
 
 
 def _all_show(asked: Verification, journal: FileJournal) -> bool:

@@ -20,6 +20,7 @@ from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader
 from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded, exit_code
 from harness.domain.releases.companions import Companions, Mode
+from harness.domain.releases.nightlies import NIGHTLIES
 from harness.domain.releases.release import Channel, Order, Release, Timeline, sort, stable_timeline
 from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
@@ -31,8 +32,6 @@ from harness.jobs.bisection import variants
 from harness.jobs.run_folders import open_run
 from harness.reporting.fixes import fix_report
 from harness.services import Services, setting
-
-NIGHTLIES = {"keras": "keras-nightly", "tensorflow": "tf-nightly", "tensorflow-cpu": "tf-nightly"}
 
 
 def answer(

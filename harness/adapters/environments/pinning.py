@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 
 from harness.adapters.environments.resolver import Unsatisfiable, name_of, pin_of
-from harness.domain.search.gaps import middles
+from harness.domain.search.gaps import middles, next_outermost
 
 SCAN = 32
 """So many evenly spread releases that do not resolve make a long timeline hopeless."""
@@ -81,19 +80,11 @@ def _attempt(resolve: Resolve, place: int, pins: Lock) -> Lock | None:
 
 
 def _outermost(order: range, fits: Callable[[int], bool]) -> int | None:
-    """The first place that fits. Those that do not lie together at the end, so strides double, then halve back."""
-    strides = ((1 << k) - 1 for k in range(len(order).bit_length()))
-    broken: list[int] = []
-    for look in chain(strides, middles(range(len(order)), len(order) // SCAN)):
-        if fits(order[look]):
-            break
-        broken.append(look)
-    else:
-        return None
-    while look - (low := max((place for place in broken if place < look), default=-1)) > 1:
-        middle = (low + look) // 2
-        if fits(order[middle]):
-            look = middle
-        else:
-            broken.append(middle)
-    return order[look]
+    """The first place that fits; where no stride reaches one, evenly spread places are tried too."""
+    known: dict[int, bool] = {}
+    spread = middles(range(len(order)), len(order) // SCAN)
+    while (place := next_outermost(order, known)) is not None or not any(known.values()):
+        if place is None and (place := next((order[k] for k in spread if order[k] not in known), None)) is None:
+            return None
+        known[place] = fits(place)
+    return next(place for place in order if known.get(place))

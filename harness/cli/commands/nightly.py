@@ -23,7 +23,7 @@ from harness.domain.nightly.alerts import nightly_history
 from harness.domain.nightly.case_status import exit_code
 from harness.domain.nightly.nights import NightExit, NightRecord
 from harness.domain.releases.nightlies import existing, nights_between, parse_day
-from harness.domain.releases.release import Release, Timeline
+from harness.domain.releases.release import Release, Timeline, usable_stable
 from harness.jobs import monitoring, night_outputs, replay
 from harness.jobs.monitoring import NightlyPlan, NightlyServices
 from harness.jobs.night_runs import CertainIndex, LineListener, ReleaseFixChecker, SearchNarrower, SlotRunner
@@ -219,7 +219,7 @@ def _replay(
 
 def _controls(stable: Sequence[Release], first: datetime) -> Timeline:
     """Stable releases that were the newest on some night of the replay."""
-    usable = sorted((r for r in stable if r.yanked is None and not r.parsed.is_prerelease), key=lambda r: r.parsed)
+    usable = usable_stable(stable)
     known = existing(usable, first)
     return Timeline(releases=(*known[-1:], *(r for r in usable if r not in known)))
 

@@ -184,13 +184,21 @@ def _by_version(release: Release) -> Version:
     return release.parsed
 
 
+def usable_stable(releases: Iterable[Release]) -> list[Release]:
+    """The releases that take part without being named, by version: neither yanked nor a pre-release."""
+    return sorted((r for r in releases if _left_out(r) is None), key=_by_version)
+
+
+def yanked(release: Release) -> str | None:
+    """Why a yanked release stays out, or None when it is not yanked."""
+    if release.yanked is None:
+        return None
+    return f"yanked: {release.yanked}" if release.yanked else "yanked"
+
+
 def _left_out(release: Release) -> str | None:
     """Why a release that was not asked for by name stays out of a stable timeline."""
-    if release.yanked is not None:
-        return f"yanked: {release.yanked}" if release.yanked else "yanked"
-    if release.parsed.is_prerelease:
-        return "pre-release"
-    return None
+    return yanked(release) or ("pre-release" if release.parsed.is_prerelease else None)
 
 
 def find(published: Sequence[Release], text: str, *, where: str) -> Release:
@@ -205,7 +213,7 @@ def find(published: Sequence[Release], text: str, *, where: str) -> Release:
     for release in published:
         if release.parsed == wanted:
             return release
-    usable = [r for r in published if _left_out(r) is None] or published
+    usable = usable_stable(published) or published
     near = sorted(usable, key=lambda r: _distance(r.parsed, wanted))[:3]
     package = published[0].package
     raise UsageError(
@@ -217,10 +225,10 @@ def find(published: Sequence[Release], text: str, *, where: str) -> Release:
 
 
 def _usable(published: Sequence[Release]) -> list[Release]:
-    usable = [r for r in published if _left_out(r) is None]
+    usable = usable_stable(published)
     if not usable:
         raise UsageError("no stable release is published", hint="check --package and the index address")
-    return sorted(usable, key=_by_version)
+    return usable
 
 
 def _distance(one: Version, other: Version) -> tuple[int, ...]:

@@ -48,9 +48,8 @@ def nonfinite_weights(observation: Observation) -> Verdict:
 
 def wrong_metric(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
     """Judge every final number that the reference has."""
-    tolerance = case.tolerance.metric
     missing = _no_comparison(observation, reference)
-    if tolerance is None or missing or reference is None:
+    if (tolerance := case.tolerance.metric) is None or reference is None or missing:
         return skip(missing or NOT_COMPARED)
     own, theirs = observation.numbers, reference.numbers
     comparable = [name for name in theirs if math.isfinite(theirs[name])]
@@ -68,9 +67,8 @@ def wrong_metric(case: Case, observation: Observation, reference: Observation | 
 
 def wrong_weights(case: Case, observation: Observation, reference: Observation | None) -> Verdict:
     """Judge the copies on the replicas, then every variable."""
-    tolerance = case.tolerance.weights
     missing = _no_comparison(observation, reference)
-    if tolerance is None or missing or reference is None:
+    if (tolerance := case.tolerance.weights) is None or reference is None or missing:
         return skip(missing or NOT_COMPARED)
     own, other = observation.weights, reference.weights
     if own is None or other is None or not other.finite:

@@ -7,11 +7,10 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.domain.search.confirmation import MOST_RUNS, to_confirm
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import posterior_of
-from harness.domain.search.strategy import Why
+from harness.domain.search.strategy import MOST_RUNS, Why, to_confirm
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD
 from tests.domain.search.choosing import chosen
