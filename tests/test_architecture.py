@@ -34,7 +34,7 @@ LARGER_FOLDERS = {"harness/jobs": 15}  # one job each; none may be added before 
 LAYERS: dict[str, set[str]] = {
     "harness": set(),
     "harness.domain": set(),
-    "harness.codec": {"harness.probe.results"},  # the one format that both sides write
+    "harness.codec": {"harness.probe.results", "harness.domain.verdicts.reasons"},  # what both sides write; sentences
     "harness.jobs": {"harness.domain"},
     "harness.adapters": {"harness.domain", "harness.jobs.protocols", "harness.codec"},
     "harness.reporting": {"harness.domain", "harness.codec"},

@@ -146,7 +146,7 @@ class TestSearch:
         }
         (hidden,) = [t for t in finding.transitions if (t.symptom.value, t.first_after) == ("nonfinite-metric", "1.2")]
         assert [u.version for u in hidden.untested] == ["1.1"]
-        assert hidden.untested[0].reason.startswith("hidden by exception: ValueError: aggregation MEAN")
+        assert str(hidden.untested[0].reason).startswith("hidden by exception: ValueError: aggregation MEAN")
 
     def test_each_side_of_an_edge_is_run_again(self):
         run = Run(["good", "good", "nan", "nan"])

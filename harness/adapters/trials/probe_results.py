@@ -16,7 +16,7 @@ from harness.adapters.processes.redaction import redacted
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, Untestable
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
-from harness.domain.trials.termination import signal_name
+from harness.domain.verdicts.termination import signal_name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,8 +23,8 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.diagnosis_facts import WATCHING
 from harness.domain.trials.observation import CONTRACT, EndingKind, Observation
-from harness.domain.trials.termination import untestable
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.domain.verdicts.termination import untestable
 
 
 class ProbeTrials:
