@@ -1,21 +1,22 @@
-"""What ``--channel`` asks for."""
+"""What ``--channel`` asks for, and how a commit is written."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from harness.adapters.storage import case_files
 from harness.domain.errors import UsageError
+from harness.domain.releases import channels
+from harness.domain.releases.channels import is_commit, parse_channels
 from harness.domain.releases.release import Channel
-from harness.jobs import channels
 
 
 @pytest.mark.parametrize(
     ("text", "package", "asked"),
     [
         (None, None, (Channel.STABLE,)),
+        (None, "keras", (Channel.STABLE,)),
         (None, "keras-nightly", (Channel.NIGHTLY,)),
         ("nightly", None, (Channel.NIGHTLY,)),
         ("stable, nightly", None, (Channel.STABLE, Channel.NIGHTLY)),
@@ -24,33 +25,38 @@ from harness.jobs import channels
     ],
 )
 def test_reading(text: str | None, package: str | None, asked: tuple[Channel, ...]) -> None:
-    assert channels.parse(text, package) == asked
+    assert parse_channels(text, package) == asked
 
 
 def test_refusing() -> None:
     with pytest.raises(UsageError, match="unknown channel"):
-        channels.parse("weekly")
+        parse_channels("weekly")
     with pytest.raises(UsageError, match="unknown channel"):
-        channels.parse("nightly,stable")
+        parse_channels("nightly,stable")
     with pytest.raises(UsageError, match="nightly builds alone"):
-        channels.parse("stable", "tf-nightly")
+        parse_channels("stable", "tf-nightly")
 
 
-@pytest.fixture
-def case_path(tmp_path: Path) -> Path:
-    path = tmp_path / "some.py"
-    path.write_text(
-        '# /// script\n# dependencies = ["keras", "tensorflow", "numpy"]\n# [tool.harness]\n# replicas = 4\n# ///\n'
-        "def model(): ...\ndef data(): ...\n"
-    )
-    return path
+@given(st.lists(st.sampled_from([c.value for c in Channel]), max_size=4))
+def test_channels_run_from_coarse_to_fine_each_once(names: list[str]) -> None:
+    """A search goes on inside the transitions of the one before; any other order would go nowhere."""
+    ordered = [channel.value for channel in channels.ALL if channel.value in names]
+    try:
+        chosen = parse_channels(",".join(names))
+    except UsageError as error:
+        assert names != ordered or not names
+        assert error.where == "--channel"
+    else:
+        assert [channel.value for channel in chosen] == names == ordered
 
 
-def test_the_distribution_under_test_decides_what_is_a_companion(case_path: Path) -> None:
-    case = case_files.read(str(case_path))
-    nightly = channels.under_test(case, Channel.NIGHTLY)
-    assert (nightly.package, nightly.import_name, nightly.replicas) == ("keras-nightly", "keras", 4)
-    assert channels.under_test(case, Channel.STABLE) is case
-    assert channels.under_test(nightly, Channel.NIGHTLY) is nightly
-    tensorflow = channels.as_package(case, "tf-nightly")
-    assert tensorflow.companions == ("keras", "tensorflow", "numpy")
+@pytest.mark.parametrize("text", ["commit:HEAD", "pr:21072", "4aae578", "4aae578b7f67", "f" * 40])
+def test_what_only_a_clone_has(text: str) -> None:
+    assert is_commit(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["3.10.0", "nightly", "latest", "", "4aae57", "f" * 41, "3.7.0.dev2024112803", "FACADE1"]
+)
+def test_what_the_index_has(text: str) -> None:
+    assert not is_commit(text)
