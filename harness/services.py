@@ -83,7 +83,7 @@ class ReportFolder:
 
     def artifacts(self, finding: Finding, folder: Path) -> Sequence[str]:
         """Keep wheels and locks of both sides of each transition."""
-        return artifacts.keep_edges(finding, folder)
+        return artifacts.save_artifacts(finding, folder)
 
 
 @dataclass(frozen=True, kw_only=True)

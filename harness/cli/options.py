@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection
 from enum import Enum
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import click
 from rich.console import Console, RenderableType
@@ -24,25 +24,30 @@ WIDE = 160
 
 F = TypeVar("F", bound=Callable[..., object])
 R = TypeVar("R")
-E = TypeVar("E", bound=Enum)
 
 
-class EnumChoice(click.ParamType, Generic[E]):
-    """A word that names a member of an enum."""
+def enum_option(
+    *names: str,
+    kind: type[Enum],
+    help: str,  # noqa: A002 - click's own word
+    default: Enum | None = None,
+    multiple: bool = False,
+) -> Callable[[F], F]:
+    """An option whose words are the values of an enum; the command gets its members."""
 
-    name = "choice"
+    def members(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...]) -> Enum | tuple[Enum, ...]:
+        del ctx, param
+        return kind(value) if isinstance(value, str) else tuple(kind(word) for word in value)
 
-    def __init__(self, kind: type[E]) -> None:
-        self._kind = kind
-        self._choice = click.Choice([str(member.value) for member in kind])
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> E:
-        """Return the member; click refuses other words."""
-        return value if isinstance(value, self._kind) else self._kind(self._choice.convert(value, param, ctx))
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:  # noqa: ARG002 - click's
-        """The words, as click shows those of a choice."""
-        return f"[{'|'.join(self._choice.choices)}]"
+    return click.option(
+        *names,
+        type=click.Choice([str(member.value) for member in kind]),
+        callback=members,
+        default=None if default is None else str(default.value),
+        show_default=default is not None,
+        multiple=multiple,
+        help=help,
+    )
 
 
 def makes(request: Callable[..., R], *, beside: Collection[str] = ()) -> Callable[[F], Callable[..., object]]:
@@ -83,12 +88,8 @@ def folder_option(*names: str, help: str) -> Callable[[F], F]:  # noqa: A002 - c
 last_option = click.option(
     "--to", "last", default="latest", show_default=True, help="Last version, or 'latest'; a day for nightlies."
 )
-order_option = click.option(
-    "--order",
-    type=EnumChoice(Order),
-    default=Order.VERSION.value,
-    show_default=True,
-    help="Sort the timeline by version or by date.",
+order_option = enum_option(
+    "--order", kind=Order, default=Order.VERSION, help="Sort the timeline by version or by date."
 )
 range_options = together(
     click.option(
@@ -99,12 +100,11 @@ range_options = together(
 )
 environment_options = together(
     click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
-    click.option(
+    enum_option(
         "--companions",
         "mode",
-        type=EnumChoice(Mode),
-        default=Mode.FIXED.value,
-        show_default=True,
+        kind=Mode,
+        default=Mode.FIXED,
         help="Hold the companions fixed, or take those of each release's day.",
     ),
     click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
@@ -129,7 +129,7 @@ replicas_option = click.option(
 strategy_option = click.option(
     "--strategy", type=click.Choice(STRATEGIES), default=None, help="Strategy (default: the case's)."
 )
-symptom_option = functools.partial(click.option, "--symptom", "symptoms", multiple=True, type=EnumChoice(Symptom))
+symptom_option = functools.partial(enum_option, "--symptom", "symptoms", kind=Symptom, multiple=True)
 fresh_option = click.option("--fresh", is_flag=True, help="Run it again; leave cached results aside.")
 state_option = click.option(
     "--state",

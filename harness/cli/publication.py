@@ -90,7 +90,7 @@ def publish(history: NightlyHistory, request: PublicationRequest, environment: M
         else:
             webhook.post(request.webhook, text)
     if request.github:
-        _to_github(history, request, environment)
+        _to_github(history, request, request.github, environment)
     elif request.dry_run:
         _show(actions(history.alarms, {alarm.key: alert_report.text(alarm) for alarm in history.alarms}, {}))
 
@@ -104,7 +104,9 @@ def _tell_ci(last: JudgedNight, history: NightlyHistory, environment: Mapping[st
             file.write(night_report.summary(last, history.open_alarms))
 
 
-def _to_github(history: NightlyHistory, request: PublicationRequest, environment: Mapping[str, str]) -> None:
+def _to_github(
+    history: NightlyHistory, request: PublicationRequest, repository: str, environment: Mapping[str, str]
+) -> None:
     token = next((environment[name] for name in SECRETS if environment.get(name)), "")
     texts = {alarm.key: alert_report.text(alarm) for alarm in history.alarms}
     if not token:
@@ -115,7 +117,7 @@ def _to_github(history: NightlyHistory, request: PublicationRequest, environment
             "there is no token", where=", ".join(SECRETS), hint="give one with issues: write to this step alone"
         )
     address = request.base_url or environment.get("GITHUB_API_URL") or DEFAULT_ADDRESS
-    tracker = GitHubTracker(request.github, token, address)
+    tracker = GitHubTracker(repository, token, address)
     wanted = actions(history.alarms, texts, tracker.posted())
     if request.dry_run:
         return _show(wanted)

@@ -158,7 +158,7 @@ def _keep_artifacts(
     for transition in finding.transitions:
         if request.clone is not None and any(cause.found for cause in transition.causes):
             clone = services.clone(request.clone, case.package)
-            patch = clone.keep_patch(transition.first_after, journal.folder / KEPT)
+            patch = clone.save_patch(transition.first_after, journal.folder / KEPT)
             detail = f"{transition.symptom.value}: changed lines: {patch}"
             listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
 

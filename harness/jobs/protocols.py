@@ -252,7 +252,7 @@ class Clone(Protocol):
         """The commits between two, both included, along first parents; raises `UsageError`."""
         ...
 
-    def keep_patch(self, commit: str, folder: Path) -> Path:
+    def save_patch(self, commit: str, folder: Path) -> Path:
         """Write what one commit changed into a folder; returns the file."""
         ...
 

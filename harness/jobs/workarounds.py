@@ -241,7 +241,7 @@ def _row(survey: Measurement, workaround: Workaround, by_release: dict[str, list
             graded = _graded(survey.case, release.version, planned, by_release.get(release.version, []))
             cured, right = workarounds.told(graded)
             cells.append(Measured(version=release.version, replicas=count, cured=cured, right=right, graded=graded))
-    return WorkaroundRow(workaround=workaround, cells=tuple(cells))
+    return WorkaroundRow(remedy=workaround, cells=tuple(cells))
 
 
 def _graded(case: Case, version: str, planned: PlannedTrials, entries: Sequence[Entry]) -> Graded:

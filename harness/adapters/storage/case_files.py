@@ -95,7 +95,7 @@ def _locate(name_or_path: str) -> Path:
     near = difflib.get_close_matches(name_or_path, known, n=3, cutoff=0.4)
     raise UsageError(
         f"unknown case {name_or_path!r}",
-        where=", ".join(str(folder) for folder in case_folders()) or "no folder repro_cases",
+        where="./repro_cases and the bundled cases",
         hint=f"did you mean {' or '.join(near)}?" if near else f"known cases: {', '.join(sorted(known)) or 'none'}",
     )
 

@@ -73,7 +73,7 @@ def command(request: BisectRequest, *, as_json: bool) -> int:
     with open_services() as services, Terminal(jobs=request.jobs) as terminal:
         finding, folder = bisection.bisect(services, request, terminal)
     if as_json:
-        click.echo(json_report.json_text(finding))
+        click.echo(json_report.json_text(finding), nl=False)
     else:
         options.show(terminal_report.terminal(finding, folder))
     return int(EXIT_CODES[finding.conclusion.answer])

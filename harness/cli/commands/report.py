@@ -22,7 +22,7 @@ def command(request: ReportRequest, *, as_json: bool) -> int:
     with open_services() as services:
         finding, folder = refinement.report_again(services, request)
     if as_json:
-        click.echo(json_report.json_text(finding))
+        click.echo(json_report.json_text(finding), nl=False)
     else:
         options.show(terminal_report.terminal(finding, folder))
     return 0

@@ -68,7 +68,7 @@ def test_an_index_that_fails_is_asked_again_and_is_never_a_conflict(resolver: Re
         index.faults["/simple/toykeras/"] = fault
         told.clear()
         with pytest.raises(Transient):
-            resolver.lock(["toykeras==1.0"], python=PYTHON, tell=told.append)
+            resolver.lock(["toykeras==1.0"], python=PYTHON, notify=told.append)
         assert len(told) == 2
 
 

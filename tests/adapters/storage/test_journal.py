@@ -95,7 +95,7 @@ def test_damage_before_the_last_line_is_said(run: Path) -> None:
 
 
 def test_begin_refuses_a_folder_that_holds_a_run(run: Path) -> None:
-    with pytest.raises(UsageError, match="already holds a run"):
+    with pytest.raises(UsageError, match="already has a run in it"):
         FileJournal.begin(run, header())
 
 

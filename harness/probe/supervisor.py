@@ -1,4 +1,4 @@
-"""Watch one forked trial: its output, its deadline, its memory, its end."""
+"""Supervise one forked trial: keep its output, hold its deadline and its memory limit, say how it ended."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import time
 from typing import Any
 
 from . import results
-from .child import be_trial
-from .processes import descendants, end_group, held
+from .child import run_and_exit
+from .processes import descendants, end_group, memory_used
 from .stages import reached
 
 OUTPUT_LIMIT = 16_384  # bytes of a trial's output that are kept: enough for a traceback and its warnings
 PIPE_BYTES = 1_048_576  # the most that a pipe holds
-MEMORY_LOOKS_SECONDS = 0.2  # reading how much memory a tree of processes holds costs milliseconds
+MEMORY_CHECK_SECONDS = 0.2  # reading how much memory a tree of processes uses costs milliseconds
 
 
-def watch_trial(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def supervise(request: dict[str, Any], trial: dict[str, Any], imported: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Fork one trial, keep the tail of its output, kill its whole group at the deadline; return what it wrote where."""
     path = os.path.join(request["results"], trial["id"] + ".json")  # noqa: PTH118
     stage_file = path + ".stage"
@@ -30,16 +30,18 @@ def watch_trial(request: dict[str, Any], trial: dict[str, Any], imported: dict[s
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        be_trial(request, trial, imported, writer, own_path, stage_file, zygote)
+        run_and_exit(
+            request, trial, imported, output=writer, result_file=own_path, stage_file=stage_file, zygote=zygote
+        )
     os.close(writer)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)  # the child does the same: whoever comes first
-    status, output, verdict = _wait(pid, reader, started + trial["timeout_seconds"], trial.get("memory_bytes"))
+    status, output, forced = _wait(pid, reader, started + trial["timeout_seconds"], trial.get("memory_bytes"))
     os.close(reader)
     end_group(pid)
     result = _load(own_path)
-    if result is None or verdict is not None:
-        result = {"ending": _ending(status, verdict, reached(stage_file))}
+    if result is None or forced is not None:
+        result = {"ending": _ending(status, forced, reached(stage_file))}
     result["output"] = output
     result.setdefault("versions", imported["versions"])
     result.setdefault("durations", {})["total"] = time.monotonic() - started
@@ -48,11 +50,11 @@ def watch_trial(request: dict[str, Any], trial: dict[str, Any], imported: dict[s
 
 
 def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> tuple[int, str, dict[str, Any] | None]:
-    """Wait for the child; return (status, tail of its output, why we ended it if we did)."""
+    """Wait for the child; return (status, tail of its output, the ending that was forced on it if one was)."""
     head, tail = b"", b""
-    verdict: dict[str, Any] | None = None
+    forced: dict[str, Any] | None = None
     open_pipe = True
-    next_look = 0.0
+    next_check = 0.0
     while True:
         if select.select([reader] if open_pipe else [], [], [], 0.02)[0]:
             chunk = os.read(reader, 65_536)
@@ -62,15 +64,15 @@ def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> t
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
             tail = (tail + _drain(reader))[-OUTPUT_LIMIT:]
-            return status, _text(head, tail), verdict
-        if verdict is None and time.monotonic() > deadline:
-            verdict = {"kind": "timed-out"}
+            return status, _text(head, tail), forced
+        if forced is None and time.monotonic() > deadline:
+            forced = {"kind": "timed-out"}
             end_group(pid)
-        if verdict is None and memory_bytes and time.monotonic() > next_look:
-            next_look = time.monotonic() + MEMORY_LOOKS_SECONDS
-            if sum(map(held, descendants())) <= memory_bytes:
+        if forced is None and memory_bytes and time.monotonic() > next_check:
+            next_check = time.monotonic() + MEMORY_CHECK_SECONDS
+            if sum(map(memory_used, descendants())) <= memory_bytes:
                 continue
-            verdict = {"kind": "refused", "message": f"needs more memory than the limit of {memory_bytes} bytes"}
+            forced = {"kind": "refused", "message": f"needs more memory than the limit of {memory_bytes} bytes"}
             end_group(pid)
 
 
@@ -100,9 +102,9 @@ def _load(path: str) -> dict[str, Any] | None:
     return loaded if isinstance(loaded, dict) else None
 
 
-def _ending(status: int, verdict: dict[str, Any] | None, stage: str) -> dict[str, Any]:
-    if verdict is not None:
-        return {"stage": stage, **verdict}
+def _ending(status: int, forced: dict[str, Any] | None, stage: str) -> dict[str, Any]:
+    if forced is not None:
+        return {"stage": stage, **forced}
     if os.WIFSIGNALED(status):
         return {"kind": "signalled", "stage": stage, "signal": os.WTERMSIG(status)}
     return {"kind": "exited", "stage": stage, "exit_code": os.WEXITSTATUS(status)}
