@@ -6,8 +6,8 @@ from datetime import datetime, timedelta, timezone
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.nightly.nights import CaseNight, CaseResult, NightRecord
-from harness.domain.verdicts.reasons import recorded
 from harness.domain.releases.release import Channel, Release
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
 START = datetime(2024, 11, 1, 6, tzinfo=timezone.utc)

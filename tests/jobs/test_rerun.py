@@ -175,13 +175,17 @@ class TestWorkarounds:
     [
         (
             BisectRequest,
-            "pins mode python first last order package channels clone symptoms replicas strategy repeats max_trials"
-            + " confidence max_gap settings case",
+            (
+                "pins mode python first last order package channels clone symptoms replicas strategy repeats max_trials"
+                " confidence max_gap settings case"
+            ),
         ),
         (
             VerifyRequest,
-            "pins mode python first last order fixes patch fixed_in clone sweep_mapping symptoms replicas repeats"
-            + " settings case",
+            (
+                "pins mode python first last order fixes patch fixed_in clone sweep_mapping symptoms replicas repeats"
+                " settings case"
+            ),
         ),
         (WorkaroundsRequest, "pins mode python releases replicas case"),
     ],

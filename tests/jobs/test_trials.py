@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from harness.jobs.single import variant_of
 
 from harness.domain.trials.variant import Variant
-from harness.jobs.single import variant_of
 from tests.examples import case
 
 

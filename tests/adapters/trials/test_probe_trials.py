@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness.adapters.trials.probe_trials import ProbeTrials
-from tests.adapters.toy_environment import BASE, ToyEnvironment
 from harness.domain.cases.case import Claim, Level, Tolerance, Workaround
 from harness.domain.cases.symptoms import Symptom
+from tests.adapters.toy_environment import BASE, ToyEnvironment
 
 
 def test_a_finished_trial_is_kept_and_not_run_again(toys: ToyEnvironment, tmp_path: Path) -> None:
