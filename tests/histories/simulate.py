@@ -12,7 +12,8 @@ from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import History, ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import Why, next_trials
-from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts
+from harness.domain.verdicts.reasons import Reason, ReasonKind, recorded
+from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts, skip
 
 NAN = Symptom.NONFINITE_METRIC
 RAISES = Symptom.EXCEPTION
@@ -23,14 +24,14 @@ Run = Callable[[int, int], "Verdicts | str"]
 
 
 def bad(signature: str = "") -> Verdict:
-    return Verdict(outcome=Outcome.BAD, reason="it fails", signature=signature)
+    return Verdict(outcome=Outcome.BAD, reason=recorded("it fails"), signature=signature)
 
 
 def hidden(by: Symptom) -> Verdict:
-    return Verdict(outcome=Outcome.SKIP, reason=f"hidden by {by.value}: it fails")
+    return skip(Reason(kind=ReasonKind.HIDDEN, hidden_by=by, cause=recorded("it fails")))
 
 
-SKIPPED = Verdict(outcome=Outcome.SKIP, reason="the script says: cannot be tested (exit code 125)")
+SKIPPED = Verdict(outcome=Outcome.SKIP, reason=Reason(kind=ReasonKind.SCRIPT_SKIPS))
 ALL_GOOD: Verdicts = {RAISES: GOOD, NAN: GOOD, WRONG: GOOD}
 
 LETTERS: dict[str, Verdicts | str] = {
@@ -76,7 +77,9 @@ def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
 def record(history: list[ReleaseState], index: int, shown: Verdicts | str) -> None:
     assert history[index].blocked is None
     history[index] = (
-        ReleaseState(blocked=shown) if isinstance(shown, str) else ReleaseState(runs=(*history[index].runs, shown))
+        ReleaseState(blocked=recorded(shown))
+        if isinstance(shown, str)
+        else ReleaseState(runs=(*history[index].runs, shown))
     )
 
 

@@ -12,13 +12,14 @@ from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transitions import Untested, signature_changes, transitions
-from harness.domain.releases.release import Release, Timeline
+from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.posterior import settle
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
 
@@ -41,8 +42,8 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         environment=header.setting,
         releases=tuple(results(timeline, entries, variant, rows, policy.symptoms)),
         excluded=(
-            *(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
-            *(Untested(version=day, reason="no build was published that day") for day in timeline.absent),
+            *(Untested(version=x.release.version, reason=_excluded(x)) for x in timeline.excluded),
+            *(Untested(version=day, reason=Reason(kind=ReasonKind.NO_BUILD)) for day in timeline.absent),
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
@@ -51,6 +52,10 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         locks=locks(entries),
         reproduce=header.reproduce,
     )
+
+
+def _excluded(one: Exclusion) -> Reason:
+    return Reason(kind=ReasonKind.EXCLUDED, detail=one.reason)
 
 
 def locks(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
@@ -77,7 +82,8 @@ def group(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
     """Judge every repeat of one variant against the reference of the same repeat."""
-    blocked = next((entry.untestable for entry in entries if entry.untestable is not None), None)
+    refusals = (entry.untestable for entry in entries if entry.untestable is not None)
+    blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
     runs = tuple(
         judge(case, own, observed(entries, reference_for(variant), repeat))
         for repeat, own in repeats(entries, variant).items()
@@ -189,13 +195,13 @@ def overall(known: ReleaseState, verdicts: Mapping[Symptom, Verdict] | Verdicts)
 def why(known: ReleaseState, verdicts: Mapping[Symptom, Verdict]) -> str:
     """Why a release is bad or skipped, in one line; "" when it is good or was not run."""
     if known.blocked is not None:
-        return known.blocked
+        return str(known.blocked)
     match overall(known, verdicts):
         case Outcome.BAD:
             bad = [(s, v) for s, v in verdicts.items() if v.outcome is Outcome.BAD]
             return "; ".join(f"{symptom.value}: {verdict.reason}" for symptom, verdict in bad)
         case Outcome.SKIP:
-            return "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts.values()))
+            return "; ".join(dict.fromkeys(str(verdict.reason) for verdict in verdicts.values()))
         case _:
             return ""
 

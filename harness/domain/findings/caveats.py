@@ -80,7 +80,7 @@ def missed_island(tested: Sequence[int], releases: int, length: int, pass_chance
 def _untestable(versions: Sequence[str], history: History) -> Iterator[str]:
     """Stretches of broken releases, with the commonest reason; at an end they move the answer's limits."""
     for start, stop in _stretches([row.blocked is not None for row in history]):
-        reasons = [row.blocked or "no reason on record" for row in history[start:stop]]
+        reasons = [str(row.blocked) or "no reason on record" for row in history[start:stop]]
         reason = max(sorted(set(reasons)), key=reasons.count)
         name = versions[start] if stop - start == 1 else f"{versions[start]} to {versions[stop - 1]}"
         limit = ""

@@ -11,13 +11,13 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
 from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
+from harness.domain.verdicts.reasons import NOT_RUN, Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome
 
 CONFIDENCE = 0.99
 """Default of `harness.domain.search.policy.Policy.confidence`."""
 
 
-NOT_RUN = "not run"
 FOLD = 12
 """More releases between two sides than this are told by reason: a hundred nightlies make no cell of a table."""
 
@@ -34,7 +34,7 @@ class Untested:
     """A release between the two sides of a transition that says nothing, and why."""
 
     version: str
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,12 +159,17 @@ def folded(untested: Sequence[Untested]) -> tuple[Untested, ...]:
     """What lies between, release by release; where that is too much, one line per reason."""
     if len(untested) <= FOLD:
         return tuple(untested)
-    by_reason: dict[str, list[str]] = {}
+    by_sentence: dict[str, list[Untested]] = {}
     for one in untested:
-        by_reason.setdefault(one.reason, []).append(one.version)
+        by_sentence.setdefault(str(one.reason), []).append(one)
     return tuple(
-        Untested(version=v[0] if len(v) == 1 else f"{len(v)} from {v[0]} to {v[-1]}", reason=reason)
-        for reason, v in by_reason.items()
+        Untested(
+            version=alike[0].version
+            if len(alike) == 1
+            else f"{len(alike)} from {alike[0].version} to {alike[-1].version}",
+            reason=alike[0].reason,
+        )
+        for alike in by_sentence.values()
     )
 
 
@@ -176,7 +181,7 @@ def describe(transition: Transition) -> str:
 
 
 def _reservations(transition: Transition) -> Iterator[str]:
-    not_run = sum(u.reason == NOT_RUN for u in transition.untested)
+    not_run = sum(u.reason.kind is ReasonKind.NOT_RUN for u in transition.untested)
     if untestable := len(transition.untested) - not_run:
         yield f" ({untestable} between could not be tested)"
     if not_run:
@@ -216,7 +221,7 @@ def _transition(
     )
 
 
-def _why_untested(history: History, index: int, symptom: Symptom) -> str:
+def _why_untested(history: History, index: int, symptom: Symptom) -> Reason:
     verdict = history[index].verdict(symptom)
     return verdict.reason if verdict is not None else NOT_RUN
 

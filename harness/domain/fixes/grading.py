@@ -84,7 +84,7 @@ def luck(without: Sequence[Verdicts], runs: int) -> float:
 
 def _ended(verdicts: Verdicts) -> str:
     """Why a trial ended before its time; "" when it did not, or when that tells nothing."""
-    return next((verdicts[s].reason for s in ENDS if s in verdicts and verdicts[s].outcome is Outcome.BAD), "")
+    return next((str(verdicts[s].reason) for s in ENDS if s in verdicts and verdicts[s].outcome is Outcome.BAD), "")
 
 
 def _healthy(without: Verdicts, patched: Verdicts, targets: Sequence[Symptom]) -> tuple[Grade, str]:
@@ -101,7 +101,9 @@ def _healthy(without: Verdicts, patched: Verdicts, targets: Sequence[Symptom]) -
 
 def why_untold(verdicts: Verdicts, targets: Sequence[Symptom]) -> str:
     """Why a target (without any: every symptom) was not decided; "" when all were (one was)."""
-    skipped = [_untouched(s) if s not in verdicts else verdicts[s].reason for s in targets if not _decided(verdicts, s)]
+    skipped = [
+        _untouched(s) if s not in verdicts else str(verdicts[s].reason) for s in targets if not _decided(verdicts, s)
+    ]
     if targets or any(_decided(verdicts, s) for s in verdicts):
         return skipped[0] if skipped else ""
     return why_skipped(verdicts) or "not tested"
@@ -162,4 +164,4 @@ def _equality(case: Case) -> str:
 
 def why_skipped(verdicts: Verdicts) -> str:
     """The first reason for a symptom that was not decided; "" when all were."""
-    return next((v.reason for v in verdicts.values() if v.outcome is Outcome.SKIP), "")
+    return next((str(v.reason) for v in verdicts.values() if v.outcome is Outcome.SKIP), "")

@@ -118,7 +118,7 @@ class WorkaroundReport:
 
 def attempt(case: Case, remedy: Workaround, replicas: int) -> PlannedTrials:
     """Plan the trials of one remedy; raises `UsageError` where its settings are none of the case's."""
-    where = f"{case.path}, remedies.{remedy.name}"
+    where = f"{case.path}, workarounds.{remedy.name}"
     fault = parameters.check(case, remedy.against, where=where)
     both = parameters.check(case, parameters.merge(fault, remedy.options), where=where)
     without, patched = variant(case, replicas, fault), variant(case, replicas, both)
@@ -144,7 +144,7 @@ def sound(case: Case, fault: parameters.Settings, remedy: Collection[str] = ()) 
         fault: Settings of the fault; switches that cannot be off keep them.
         remedy: Switches that belong to the remedy; they are off in the reference, but are no fault.
     """
-    off = {name: OFF for name, values in case.switches.items() if OFF in values}
+    off = {name: OFF for name, values in case.parameters.items() if OFF in values}
     if not set(off) - set(remedy):
         return None
     return Variant(options=parameters.check(case, parameters.merge(fault, off), where=case.path))

@@ -140,7 +140,7 @@ def _judged(record: NightRecord, seen: CaseNight, symptom: Symptom, standings: S
 def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Status, evidence: StatusEvidence) -> str:
     """Why: the fault, the doubt, or what the trial itself said."""
     faults = [look.fault for look in (*seen.nightly, *seen.control) if look.fault]
-    told = [look.verdicts[symptom].reason for look in seen.nightly if symptom in look.verdicts]
+    told = [str(look.verdicts[symptom].reason) for look in seen.nightly if symptom in look.verdicts]
     said = next((reason for reason in told if reason), "")
     blocked = next((look.blocked for look in seen.nightly if look.blocked), "")
     match word:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.verdicts.reasons import Reason
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
 
@@ -31,7 +32,7 @@ class ReleaseState:
     """What is known of one release: the verdicts of its trials, or why none can be had."""
 
     runs: tuple[Verdicts, ...] = ()
-    blocked: str | None = None
+    blocked: Reason | None = None
 
     @property
     def tried(self) -> bool:

@@ -23,6 +23,7 @@ from operator import mul
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.search.forward_backward import OwnRates, Series, SharedRate
 from harness.domain.search.history import History, Tally
+from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
 CHANGE = 0.02
@@ -145,8 +146,7 @@ def _settled(own: Verdict | None, tally: Tally, state: bool | None) -> Verdict |
     outcome = Outcome.BAD if state else Outcome.GOOD
     if state is None or (own is not None and own.outcome is outcome):
         return own
-    told = f"{tally.bad} of {tally.runs} runs were bad; judged with its neighbours in view"
-    return Verdict(outcome=outcome, reason=told)
+    return Verdict(outcome=outcome, reason=Reason(kind=ReasonKind.NEIGHBOURS, counts=(tally.bad, tally.runs)))
 
 
 _Known = tuple[tuple[int, Tally], ...]

@@ -1,4 +1,4 @@
-"""Where runs lie: a new folder is never one that is taken, and a run is found by its path and by its id."""
+"""Runs are begun, found, resumed and never written over."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.storage import journal
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.run_folders import RunFolders
 from harness.domain.errors import UsageError
@@ -14,66 +13,66 @@ from tests.adapters.samples import entry, header
 
 
 @pytest.fixture
-def runs(home: Home) -> RunFolders:
+def folders(home: Home) -> RunFolders:
     return RunFolders(home)
 
 
-def test_a_folder_that_is_taken_gets_a_number(runs: RunFolders, tmp_path: Path) -> None:
-    assert runs.unused(tmp_path / "run") == tmp_path / "run"
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run-2").mkdir()
-    assert runs.unused(tmp_path / "run") == tmp_path / "run-3"
+def test_a_run_is_begun_resumed_and_read(folders: RunFolders, tmp_path: Path) -> None:
+    run = tmp_path / "reports/run"
+    folders.check(run)
+    assert not run.exists()
+    with folders.begin(run, header()) as begun:
+        begun.record(entry(repeat=0))
+    with folders.resume(run, header()) as again:
+        again.record(entry(repeat=1))
+    found, entries = folders.read(run)
+    assert found == header()
+    assert [one.finished.trial.repeat for one in entries if one.finished] == [0, 1]
 
 
-def test_a_run_is_found_by_its_path_and_by_its_id(runs: RunFolders) -> None:
-    Path("reports/run").mkdir(parents=True)
-    assert runs.locate(Path("run")) == Path("reports/run")
-    assert runs.locate(Path("reports/run")) == Path("reports/run")
-    assert runs.locate(Path("gone")) == Path("gone")
-
-
-def test_a_folder_of_that_name_goes_before_an_id(runs: RunFolders) -> None:
-    Path("reports/run").mkdir(parents=True)
-    Path("run").mkdir()
-    assert runs.locate(Path("run")) == Path("run")
-
-
-def test_a_run_that_was_begun_can_be_read_and_gone_on_with(runs: RunFolders, tmp_path: Path) -> None:
-    folder = tmp_path / "reports" / "run"
-    with runs.begin(folder, header()) as begun:
-        begun.record(entry())
-    with runs.resume(folder, header()) as resumed:
-        assert [found.release for found in resumed.entries()] == ["1.0"]
-    asked, entries = runs.read(folder)
-    assert asked == header()
-    assert [found.release for found in entries] == ["1.0"]
-
-
-def test_a_run_that_asked_something_else_is_not_gone_on_with(runs: RunFolders, tmp_path: Path) -> None:
-    with runs.begin(tmp_path / "run", header()):
+def test_another_question_does_not_go_on(folders: RunFolders, tmp_path: Path) -> None:
+    with folders.begin(tmp_path / "run", header()):
         pass
-    with pytest.raises(UsageError, match="releases"):
-        runs.resume(tmp_path / "run", header("1.0", "1.1", "1.2"))
+    with pytest.raises(UsageError, match="question changed"):
+        folders.resume(tmp_path / "run", header("1.0", "2.0"))
 
 
-def test_the_runs_below_a_folder_are_those_with_a_journal(runs: RunFolders, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_refused(folders: RunFolders, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="--output"):
+        folders.check(tmp_path / "file/run")
+
+
+def test_a_run_is_found_by_its_path_and_by_its_id(
+    folders: RunFolders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reports/identity").mkdir(parents=True)
+    assert folders.locate(Path("identity")) == Path("reports/identity")
+    assert folders.locate(Path("nosuch")) == Path("nosuch")
+    Path("identity").mkdir()
+    assert folders.locate(Path("identity")) == Path("identity")
+
+
+def test_a_folder_that_exists_is_not_used_again(folders: RunFolders, tmp_path: Path) -> None:
+    names = []
+    for _ in range(3):
+        chosen = folders.unused(tmp_path / "run")
+        chosen.mkdir()
+        names.append(chosen.name)
+    assert names == ["run", "run-2", "run-3"]
+
+
+def test_runs_below_a_folder_are_those_with_a_journal(folders: RunFolders, tmp_path: Path) -> None:
+    (tmp_path / "night/empty").mkdir(parents=True)
     for name in ("b", "a"):
-        with runs.begin(tmp_path / "run" / name, header()):
+        with folders.begin(tmp_path / "night" / name, header()):
             pass
-    (tmp_path / "run" / "kept").mkdir()
-    (tmp_path / "run" / journal.NAME).touch()
-    assert runs.below(tmp_path / "run") == [tmp_path / "run/a", tmp_path / "run/b"]
+    assert folders.below(tmp_path / "night") == [tmp_path / "night/a", tmp_path / "night/b"]
+    assert folders.below(tmp_path / "nosuch") == []
 
 
-def test_a_folder_that_cannot_be_written_is_refused_and_nothing_is_made(runs: RunFolders, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="cannot be written"):
-        runs.check(tmp_path / "file" / "run")
-    runs.check(tmp_path / "new" / "run")
-    assert not (tmp_path / "new").exists()
-
-
-def test_what_a_finished_search_ran_is_recalled(runs: RunFolders) -> None:
-    assert runs.recall(header()) == ()
-    runs.remember(header(), (("1.0", 0), ("1.1", 0)))
-    assert runs.recall(header()) == (("1.0", 0), ("1.1", 0))
+def test_the_runs_of_a_finished_search_are_recalled(folders: RunFolders) -> None:
+    folders.remember(header(), (("1.0", 0), ("1.1", 0)))
+    assert folders.recall(header()) == (("1.0", 0), ("1.1", 0))
+    assert folders.recall(header("1.0", "2.0")) == ()

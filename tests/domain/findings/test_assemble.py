@@ -1,4 +1,4 @@
-"""The ledger: one way from the journal's entries to the answer."""
+"""Assembling: one way from the journal's entries to the answer."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, NonFinite, Stage
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import REFERENCE, Variant
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import case, ending, observation, release, timeline
 from tests.fakes import SHOWN, TWO, header
@@ -55,11 +56,11 @@ class TestRow:
         entries = [*pair("1.0", "wrong"), entry("1.0", TWO, "wrong", repeat=1)]
         first, second = assemble.row(CASE, entries, TWO).runs
         assert first[Symptom.WRONG_METRIC].outcome is Outcome.BAD
-        assert second[Symptom.WRONG_METRIC].reason == "there is no reference on one replica"
+        assert str(second[Symptom.WRONG_METRIC].reason) == "there is no reference on one replica"
 
     def test_a_release_that_could_not_be_tested_keeps_the_reason(self):
         row = assemble.row(CASE, [Entry(release="1.0", untestable="no wheel")], TWO)
-        assert (row.runs, row.blocked) == ((), "no wheel")
+        assert (row.runs, str(row.blocked)) == ((), "no wheel")
 
     def test_a_run_outweighs_a_refusal_of_another_time(self):
         """A release that was once untestable and later was run is tested."""
@@ -81,7 +82,7 @@ class TestRow:
         assert assemble.observed(entries, TWO) is None
 
 
-class TestBoard:
+class TestHistory:
     def test_it_has_one_row_per_release_in_the_timeline_s_order(self):
         entries = [*pair("1.2", "nan"), *pair("1.0", "good")]
         rows = assemble.history(CASE, timeline(["1.0", "1.1", "1.2"]), entries, TWO)
@@ -93,6 +94,58 @@ class TestBoard:
         rows = assemble.history(CASE, timeline(["1.0", "1.1", "1.2"]), entries, TWO)
         alone = [e for e in entries if e.release == "1.1"]
         assert rows[1] == assemble.history(CASE, timeline(["1.1"]), alone, TWO)[0]
+
+
+class TestComplete:
+    BOTH = (REFERENCE, TWO)
+
+    def test_every_variant_needs_every_repeat(self):
+        entries = [*pair("1.0", "good"), *pair("1.0", "good", repeat=1)]
+        assert assemble.complete(entries, self.BOTH, 2)
+        assert not assemble.complete(entries, self.BOTH, 3)
+        assert not assemble.complete(entries[:-1], self.BOTH, 2)
+        assert not assemble.complete(entries, (*self.BOTH, replace(TWO, fix="f")), 2)
+
+    def test_a_release_that_cannot_be_tested_has_nothing_left_to_run(self):
+        assert assemble.complete([Entry(release="1.0", untestable="no wheel")], self.BOTH, 3)
+
+    def test_one_that_was_never_run_is_not_complete(self):
+        assert not assemble.complete([], self.BOTH, 1)
+
+    @given(st.integers(1, 4), st.sets(st.integers(0, 3)))
+    def test_it_is_complete_when_no_repeat_is_missing(self, count, run):
+        """A run that was torn off anywhere is gone on with, and a whole one is not run again."""
+        entries = [one for repeat in run for one in pair("1.0", "good", repeat)]
+        assert assemble.complete(entries, self.BOTH, count) is (set(range(count)) <= run)
+
+
+class TestShows:
+    def test_any_run_counts(self):
+        entries = [*pair("1.0", "good"), *pair("1.0", "nan", repeat=1)]
+        assert assemble.shows(CASE, entries, TWO, [Symptom.NONFINITE_METRIC])
+        assert assemble.shows(CASE, entries, TWO, [])
+        assert not assemble.shows(CASE, entries, TWO, [Symptom.WRONG_WEIGHTS])
+
+    def test_nothing_shows_where_nothing_ran(self):
+        assert not assemble.shows(CASE, [], TWO, [Symptom.NONFINITE_METRIC])
+        assert not assemble.shows(CASE, [Entry(release="1.0", untestable="no wheel")], TWO, [])
+
+    @given(st.lists(st.sampled_from(WORDS), max_size=4), st.sets(st.sampled_from(list(Symptom))))
+    def test_it_is_what_the_verdicts_of_its_runs_say(self, words, targets):
+        """Without targets every symptom is one."""
+        entries = [one for repeat, word in enumerate(words) for one in pair("1.0", word, repeat)]
+        bad = {s for run in assemble.row(CASE, entries, TWO).runs for s, v in run.items() if v.outcome is Outcome.BAD}
+        assert assemble.shows(CASE, entries, TWO, sorted(targets)) is bool(bad & targets if targets else bad)
+
+
+class TestBlocked:
+    def test_the_first_reason_on_record_counts(self):
+        new, old = Entry(release="1.1", untestable="no wheel"), Entry(release="1.0", untestable="yanked")
+        assert assemble.blocked([*pair("1.1", "good"), new], [old]) == "no wheel"
+        assert assemble.blocked(pair("1.1", "good"), [old]) == "yanked"
+
+    def test_without_one_it_was_not_run(self):
+        assert assemble.blocked() == assemble.blocked([], pair("1.0", "good")) == "not run"
 
 
 class TestResult:
@@ -130,9 +183,9 @@ class TestResult:
 
     def test_reasons_that_differ_by_symptom_are_all_told(self):
         verdicts = {
-            Symptom.EXCEPTION: Verdict(outcome=Outcome.SKIP, reason="one"),
-            Symptom.KILLED: Verdict(outcome=Outcome.SKIP, reason="other"),
-            Symptom.TIMEOUT: Verdict(outcome=Outcome.SKIP, reason="one"),
+            Symptom.EXCEPTION: Verdict(outcome=Outcome.SKIP, reason=recorded("one")),
+            Symptom.KILLED: Verdict(outcome=Outcome.SKIP, reason=recorded("other")),
+            Symptom.TIMEOUT: Verdict(outcome=Outcome.SKIP, reason=recorded("one")),
         }
         assert assemble.why(assemble.row(CASE, pair("1.0", "refused"), TWO), verdicts) == "one; other"
 
@@ -190,7 +243,7 @@ class TestFinding:
     def test_what_the_timeline_left_out_is_in_it(self):
         line = timeline(["1.0"], excluded=(Exclusion(release=release("1.0rc1"), reason="pre-release"),))
         (left_out,) = assemble.compose(header(CASE, line), []).excluded
-        assert (left_out.version, left_out.reason) == ("1.0rc1", "pre-release")
+        assert (left_out.version, str(left_out.reason)) == ("1.0rc1", "pre-release")
 
     @given(JOURNALS)
     def test_the_same_journal_always_gives_the_same_finding(self, entries):

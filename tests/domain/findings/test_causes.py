@@ -12,6 +12,7 @@ from harness.domain.errors import UsageError
 from harness.domain.findings.causes import KnownCause, build, explained
 from harness.domain.findings.transitions import Cause, Kind, Transition, Untested
 from harness.domain.releases.release import Channel, Release, Timeline
+from harness.domain.verdicts.reasons import recorded
 
 BEGAN: dict[str, Any] = {
     "case": "identity",
@@ -204,7 +205,7 @@ class TestBetweenTwoCommits:
         assert cause.link == self.HASH
 
     def test_where_some_between_were_not_tested_none_is_found(self) -> None:
-        open_edge = replace(self.EDGE, untested=(Untested(version="1" * 40, reason="no wheel"),))
+        open_edge = replace(self.EDGE, untested=(Untested(version="1" * 40, reason=recorded("no wheel")),))
         assert self.told(open_edge, BEGAN) == ()
 
     def test_a_release_is_no_commit(self) -> None:

@@ -23,6 +23,7 @@ from harness.domain.search.posterior import (
     posterior_of,
     settle,
 )
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome
 from tests.domain.search.test_forward_backward import by_paths
 from tests.histories.simulate import NAN, RAISES, bad, hidden
@@ -73,7 +74,7 @@ def test_a_further_pass_never_makes_a_release_worse(failures: int, passes: int) 
 
 
 def test_nothing_known() -> None:
-    assert posterior_of([ReleaseState(), ReleaseState(blocked="no")], NAN).edges == []
+    assert posterior_of([ReleaseState(), ReleaseState(blocked=recorded("no"))], NAN).edges == []
     assert edges([], [NAN]) == []
 
 
@@ -130,7 +131,7 @@ def test_wide_gaps_cost_confidence() -> None:
 
 def test_settle_agrees_with_the_states() -> None:
     """Where a release's own majority says otherwise, the neighbours decide and the reason says so."""
-    history = [*rows((0, 9), (4, 4), (1, 5), (5, 4)), ReleaseState(), ReleaseState(blocked="no wheel")]
+    history = [*rows((0, 9), (4, 4), (1, 5), (5, 4)), ReleaseState(), ReleaseState(blocked=recorded("no wheel"))]
     told = settle(history, NAN)
     assert [v.outcome if v else None for v in told] == [
         Outcome.GOOD,
@@ -142,7 +143,7 @@ def test_settle_agrees_with_the_states() -> None:
     ]
     assert told[0] == GOOD
     assert told[2] is not None
-    assert told[2].reason == "1 of 6 runs were bad; judged with its neighbours in view"
+    assert str(told[2].reason) == "1 of 6 runs were bad; judged with its neighbours in view"
 
 
 def test_settle_clears_an_accident() -> None:

@@ -13,7 +13,9 @@ from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import edges
 from harness.domain.search.strategy import Why, next_trials
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
+from harness.domain.verdicts.verdict import hidden as concealed
 from tests.domain.search.choosing import board_of, chosen
 from tests.histories.simulate import (
     NAN,
@@ -311,12 +313,12 @@ def test_pure() -> None:
 def test_a_long_hidden_stretch_is_not_searched_for_what_it_hides():
     """110 nightlies that show NaN say nothing of a wrong metric: only the two ends of the stretch are looked for."""
     hidden = {
-        Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.BAD, reason="loss is nan"),
-        Symptom.WRONG_METRIC: Verdict(outcome=Outcome.SKIP, reason="hidden by nonfinite-metric: loss is nan"),
+        Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.BAD, reason=recorded("loss is nan")),
+        Symptom.WRONG_METRIC: concealed(Symptom.NONFINITE_METRIC, recorded("loss is nan")),
     }
     wrong = {
         Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.GOOD),
-        Symptom.WRONG_METRIC: Verdict(outcome=Outcome.BAD, reason="loss is 0.04"),
+        Symptom.WRONG_METRIC: Verdict(outcome=Outcome.BAD, reason=recorded("loss is 0.04")),
     }
     right = {
         Symptom.NONFINITE_METRIC: Verdict(outcome=Outcome.GOOD),
@@ -336,8 +338,8 @@ def test_a_long_hidden_stretch_is_not_searched_for_what_it_hides():
 def test_what_is_left_of_the_budget_for_untried_releases_holds_within_one_choice() -> None:
     """Two builds failed already: of three there is one left, however many runs may go on at once."""
     history = [
-        ReleaseState(blocked="no wheel"),
-        ReleaseState(blocked="no wheel"),
+        ReleaseState(blocked=recorded("no wheel")),
+        ReleaseState(blocked=recorded("no wheel")),
         ReleaseState(),
         ReleaseState(),
         ReleaseState(),

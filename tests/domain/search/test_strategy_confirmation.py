@@ -7,11 +7,11 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.domain.search.confirmation import MOST_RUNS, to_confirm
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import posterior_of
-from harness.domain.search.strategy import Why
+from harness.domain.search.strategy import MOST_RUNS, Why, to_confirm
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD
 from tests.domain.search.choosing import chosen
 from tests.histories.simulate import (
@@ -93,7 +93,7 @@ class TestWhatIsWorthAnotherRun:
     def test_an_edge_whose_gap_can_still_be_split_waits(self) -> None:
         assert again(rows((0, 1), None, (1, 0))) == []
         blocked = rows((0, 1), None, (1, 0))
-        blocked[1] = ReleaseState(blocked="no wheel")
+        blocked[1] = ReleaseState(blocked=recorded("no wheel"))
         assert again(blocked) == [2, 0]
         assert again(rows((0, 1), (0, 1), (1, 0)), pending=(1,)) == [2]
 
