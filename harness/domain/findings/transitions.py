@@ -108,9 +108,9 @@ def transitions(
 ) -> list[Transition]:
     """All transitions of the symptoms asked for (or of all that are seen), by symptom in timeline order."""
     return [
-        _transition(timeline, history, posterior, edge, confirmations, confidence)
+        _transition(timeline, history, posterior, transition, confirmations, confidence)
         for posterior in [posterior_of(history, symptom) for symptom in seen_symptoms(history, asked)]
-        for edge in posterior.edges
+        for transition in posterior.transitions
     ]
 
 
@@ -196,28 +196,28 @@ def _transition(
     timeline: Timeline,
     history: History,
     posterior: Posterior,
-    edge: IndexedTransition,
+    transition: IndexedTransition,
     confirmations: int,
     confidence: float,
 ) -> Transition:
-    sides = (edge.before, edge.after)
-    bad_side = edge.after if edge.turns_bad else edge.before
+    sides = (transition.before, transition.after)
+    bad_side = transition.after if transition.turns_bad else transition.before
     beside = next(places for places in bad_ranges(posterior) if bad_side in places)
-    failing, runs = failing_share(history, edge.symptom, beside)
-    repeated = all(history[i].tally(edge.symptom).runs >= confirmations for i in sides)
+    failing, runs = failing_share(history, transition.symptom, beside)
+    repeated = all(history[i].tally(transition.symptom).runs >= confirmations for i in sides)
     return Transition(
-        symptom=edge.symptom,
-        kind=Kind.REGRESSION if edge.turns_bad else Kind.RECOVERY,
-        last_before=timeline.releases[edge.before].version,
-        first_after=timeline.releases[edge.after].version,
+        symptom=transition.symptom,
+        kind=Kind.REGRESSION if transition.turns_bad else Kind.RECOVERY,
+        last_before=timeline.releases[transition.before].version,
+        first_after=timeline.releases[transition.after].version,
         untested=tuple(
-            Untested(version=timeline.releases[i].version, reason=_why_untested(history, i, edge.symptom))
-            for i in range(edge.before + 1, edge.after)
+            Untested(version=timeline.releases[i].version, reason=_why_untested(history, i, transition.symptom))
+            for i in range(transition.before + 1, transition.after)
         ),
-        confidence=edge.confidence,
-        confirmed=repeated and edge.confidence >= confidence,
+        confidence=transition.confidence,
+        confirmed=repeated and transition.confidence >= confidence,
         rate=failing / runs,
-        note=timeline.neighbours_diverge(edge.before, edge.after) or "",
+        note=timeline.neighbours_diverge(transition.before, transition.after) or "",
     )
 
 

@@ -163,11 +163,11 @@ def _blank(record: NightRecord, case: str, symptom: Symptom | None) -> Alert:
 
 def _step(alarm: Alert, record: NightRecord, one: JudgedSymptom) -> Alert:
     """What one night's word does to an alarm."""
-    evening = AlertNight(
+    night = AlertNight(
         night=record.night, version=record.nightly, word=one.word.value, reason=one.reason, inferred=one.inferred
     )
-    edges = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
-    alarm = replace(alarm, evenings=(*alarm.evenings, evening), narrowed=(*alarm.narrowed, *edges))
+    narrowed = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
+    alarm = replace(alarm, evenings=(*alarm.evenings, night), narrowed=(*alarm.narrowed, *narrowed))
     if one.word in ALARMING:
         return _opened(alarm, record, one.word.value, one.reason)
     if not alarm.is_open:
@@ -188,8 +188,8 @@ def _step_index(alarm: Alert, record: NightRecord) -> Alert:
     word = Status.AS_EXPECTED
     if record.stale:
         word = Status.STILL_BAD if alarm.is_open else Status.NEW
-    evening = AlertNight(night=record.night, version=record.nightly, word=word.value, reason=text)
-    alarm = replace(alarm, evenings=(*alarm.evenings, evening))
+    night = AlertNight(night=record.night, version=record.nightly, word=word.value, reason=text)
+    alarm = replace(alarm, evenings=(*alarm.evenings, night))
     if record.stale:
         return replace(alarm, good_nights=0) if alarm.is_open else _opened(alarm, record, word.value, text)
     return _good(alarm, record) if alarm.is_open else alarm

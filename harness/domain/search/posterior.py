@@ -6,7 +6,7 @@
 
 The failure rate of the symptom is unknown and is summed out over RATES: either all bad ranges share one
 rate, or (with weight OWN_RATES) each range has its own. "Nothing changed here" is one of the hypotheses, so a
-failure that comes at 30 % in every release is explained by one range with that rate, not by many edges.
+failure that comes at 30 % in every release is explained by one range with that rate, not by many transitions.
 Only releases with a deciding run take part; what lies between them widens the step.
 The arithmetic is exact and stands in `harness.domain.search.forward_backward`.
 """
@@ -43,8 +43,8 @@ ALWAYS = 1.0 - 1e-6
 RATES = (ALWAYS, 0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
 ALWAYS_WEIGHT = 0.5
 """Prior weight of a symptom that always shows; the rest is spread evenly. With 0.5, two runs on each side
-of an edge suffice where eight or more bad releases agree; shorter ranges cost one to seven runs more, an
-island of one up to ten. With 0.9 they cost less, and of the edges stated at 0.99 in noisy histories 2 %
+of a transition suffice where eight or more bad releases agree; shorter ranges cost one to seven runs more, an
+island of one up to ten. With 0.9 they cost less, and of the transitions stated at 0.99 in noisy histories 2 %
 were wrong: see ``tests/histories`` and its calibration program."""
 
 OWN_RATES = 0.1
@@ -105,7 +105,7 @@ class Posterior:
         return {place: min(bad, 1 - bad) for place, bad in zip(self.places, self.bad, strict=True)}
 
     @property
-    def edges(self) -> list[IndexedTransition]:
+    def transitions(self) -> list[IndexedTransition]:
         """Neighbouring places in differing states."""
         found = []
         for i, (before, after) in enumerate(pairwise(self.places)):
@@ -125,11 +125,6 @@ def posterior_of(history: History, symptom: Symptom) -> Posterior:
     places = tuple(index for index, _ in known)
     bad, begins, ends = _weigh(known, min(CHANGE, 1 / len(history)) if history else CHANGE)
     return Posterior(symptom=symptom, places=places, bad=bad, begins=begins, ends=ends)
-
-
-def edges(history: History, symptoms: Sequence[Symptom]) -> list[IndexedTransition]:
-    """List every change of state along the timeline, by symptom and position."""
-    return [edge for symptom in symptoms for edge in posterior_of(history, symptom).edges]
 
 
 def settle(history: History, symptom: Symptom) -> list[Verdict | None]:

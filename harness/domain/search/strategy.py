@@ -3,12 +3,12 @@
     ends first     A . . . . . . . . B      both ends of the timeline; a broken end is left in growing strides
     split          A . . . X . . . . B      ends differ in a symptom: the middle, away from broken areas
     fill           A . x . A . . . . A      ends agree: an island of bad releases may hide between them
-    confirm        . . A|B . . . A|B . .    both sides of every edge, and what is in doubt, by fresh trials
+    confirm        . . A|B . . . A|B . .    both sides of every transition, and what is in doubt, by fresh trials
 
-Where everything can be run, it is run before anything is confirmed: the further runs tell of the edges too.
-Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: edges are confirmed first,
+Where everything can be run, it is run before anything is confirmed: the further runs tell of the transitions too.
+Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: transitions are confirmed first,
 then gaps are filled. Of what is to be confirmed, that which was run least comes first, and there what failed: a
-second failure says more than a second pass. An edge whose gap can still be split waits: its sides may move.
+second failure says more than a second pass. A transition whose gap can still be split waits: its sides may move.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ times in a row with probability 0.015; beyond that the doubt is reported, not fo
 
 SLACK = 0.5
 """Share of the allowed doubt that is left when the search stops. Who stops as soon as a figure is reached
-stops on lucky runs too often: at 1, 1.05 % of the edges stated at 0.99 in noisy histories were wrong; at 0.5,
+stops on lucky runs too often: at 1, 1.05 % of the transitions stated at 0.99 in noisy histories were wrong; at 0.5,
 0.4 %."""
 
 
@@ -123,11 +123,11 @@ class _Search:
         return self.history[index].blocked is None and index not in self.pending
 
     def _runs_everything(self) -> bool:
-        """Whether the budget reaches for every release and for confirming the edges in sight."""
+        """Whether the budget reaches for every release and for confirming the transitions in sight."""
         if self.policy.max_trials is None:
             return self.policy.max_gap == 0
         spent = sum(len(row.runs) for row in self.history) + len(self.pending)
-        sides = 2 * sum(1 + len(posterior.edges) for posterior in self.posteriors)
+        sides = 2 * sum(1 + len(posterior.transitions) for posterior in self.posteriors)
         needed = len(self.open) + self.policy.confirmations * sides
         return self.policy.max_gap == 0 and needed <= self.policy.max_trials - spent
 
@@ -176,11 +176,11 @@ class _Search:
                 known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
                 yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
             else:
-                for edge in posterior_of(self.history, symptom).edges:
-                    yield from self._outside_of_hidden(edge)
+                for transition in posterior_of(self.history, symptom).transitions:
+                    yield from self._outside_of_hidden(transition)
 
-    def _outside_of_hidden(self, edge: IndexedTransition) -> Iterator[tuple[int, int]]:
-        """Parts of an edge's gap that can bring its sides closer.
+    def _outside_of_hidden(self, transition: IndexedTransition) -> Iterator[tuple[int, int]]:
+        """Parts of a transition's gap that can bring its sides closer.
 
         Between two releases in which another symptom hides this one, nothing is to be learnt of it; a hundred
         nightlies in a row can be hidden so. The ends of the hidden stretch are looked for instead.
@@ -188,9 +188,9 @@ class _Search:
             good . . . hidden . . . . . . hidden . . . bad
                  split                          split
         """
-        tested = [i for i in range(edge.before + 1, edge.after) if self.history[i].runs]
-        for low, high in pairwise([edge.before, *tested, edge.after]):
-            if not (self._hidden(low, edge.symptom) and self._hidden(high, edge.symptom)):
+        tested = [i for i in range(transition.before + 1, transition.after) if self.history[i].runs]
+        for low, high in pairwise([transition.before, *tested, transition.after]):
+            if not (self._hidden(low, transition.symptom) and self._hidden(high, transition.symptom)):
                 yield low, high
 
     def _hidden(self, index: int, symptom: Symptom) -> bool:
@@ -203,7 +203,7 @@ class _Search:
             yield from ((index, Why.FILL) for index in middles(self.open, self.policy.max_gap))
 
     def _confirms(self) -> Iterator[tuple[int, Why]]:
-        """Sides of edges that are short of runs, and whatever is in doubt."""
+        """Sides of transitions that are short of runs, and whatever is in doubt."""
         order = to_confirm(self.history, self.policy, self.pending, self.open, self.posteriors)
         yield from ((index, Why.CONFIRM) for index in order)
 
@@ -227,11 +227,15 @@ def to_confirm(
     doubtful: dict[int, float] = {}
     moving = {*pending, *untried}
     for posterior in posteriors:
-        closed = [edge for edge in posterior.edges if moving.isdisjoint(range(edge.before + 1, edge.after))]
+        closed = [
+            transition
+            for transition in posterior.transitions
+            if moving.isdisjoint(range(transition.before + 1, transition.after))
+        ]
         short = [
             (index, 1.0)
-            for edge in closed
-            for index in (edge.before, edge.after)
+            for transition in closed
+            for index in (transition.before, transition.after)
             if history[index].tally(posterior.symptom).runs < policy.confirmations
         ]
         for index, doubt in [*short, *_worth_repeating(history, policy, posterior, closed)]:
@@ -249,17 +253,22 @@ def _failed(history: History, index: int) -> bool:
 def _worth_repeating(
     history: History, policy: Policy, posterior: Posterior, closed: Sequence[IndexedTransition]
 ) -> Iterator[tuple[int, float]]:
-    """Both sides of edges that are not sure enough, and releases whose own runs contradict their state.
+    """Both sides of transitions that are not sure enough, and releases whose own runs contradict their state.
 
     The bad side tells how often the symptom shows, hence how much a pass on the good side is worth: two
     fresh failures can save ten passes. A release whose runs all contradict its state is run again however
     sure the state is: a history that changes at every release looks like a flake until releases repeat.
     """
     allowed, states = SLACK * (1 - policy.confidence), posterior.states
-    for edge in closed:
-        if 1 - edge.confidence > allowed:
-            yield from ((index, 1 - edge.confidence) for index in (edge.before, edge.after))
-    moving = {i for edge in posterior.edges if edge not in closed for i in (edge.before, edge.after)}
+    for transition in closed:
+        if 1 - transition.confidence > allowed:
+            yield from ((index, 1 - transition.confidence) for index in (transition.before, transition.after))
+    moving = {
+        i
+        for transition in posterior.transitions
+        if transition not in closed
+        for i in (transition.before, transition.after)
+    }
     for index, doubt in posterior.doubts.items():
         if index in moving:
             continue

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
-from harness.domain.search.posterior import edges
+from harness.domain.search.posterior import posterior_of
 from harness.domain.search.strategy import Why, next_trials
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
@@ -20,11 +20,11 @@ from tests.domain.search.choosing import board_of, chosen
 from tests.histories.simulate import (
     NAN,
     RAISES,
-    found_edges,
+    found_transitions,
     play,
     record,
     script,
-    true_edges,
+    true_transitions,
 )
 
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,27 +33,31 @@ FEW = st.text("gnewx", min_size=1, max_size=9)
 
 
 class TestOneAnswerForDeterministicHistories:
-    """With every release run, no edge is missed and none is wrong, whatever is broken."""
+    """With every release run, no transition is missed and none is wrong, whatever is broken."""
 
     @given(LETTERS)
     @SLOW
     def test_one_symptom(self, letters: str) -> None:
         played = play(len(letters), script(letters), Policy())
-        truth = true_edges([None if c == "x" else c == "n" for c in letters])
-        assert found_edges(played.history, NAN) == truth
+        truth = true_transitions([None if c == "x" else c == "n" for c in letters])
+        assert found_transitions(played.history, NAN) == truth
         assert all(row.tried for row in played.history)
 
     @given(FEW)
     @SLOW
     def test_symptoms_that_hide_each_other(self, letters: str) -> None:
         played = play(len(letters), script(letters), Policy())
-        assert found_edges(played.history, NAN) == true_edges([None if c in "xe" else c == "n" for c in letters])
-        assert found_edges(played.history, RAISES) == true_edges([None if c == "x" else c == "e" for c in letters])
+        assert found_transitions(played.history, NAN) == true_transitions(
+            [None if c in "xe" else c == "n" for c in letters]
+        )
+        assert found_transitions(played.history, RAISES) == true_transitions(
+            [None if c == "x" else c == "e" for c in letters]
+        )
 
     @given(LETTERS, st.integers(1, 4), st.randoms(use_true_random=False))
     @SLOW
     def test_parallel_runs_that_end_in_any_order(self, letters: str, wanted: int, rng: random.Random) -> None:
-        """Runs in parallel end with the same edges, and no release is ever run twice at the same time."""
+        """Runs in parallel end with the same transitions, and no release is ever run twice at the same time."""
         run, history, pending = script(letters), [ReleaseState() for _ in letters], list[int]()
         while True:
             probes = next_trials(history, Policy(), wanted=wanted - len(pending), pending=pending)
@@ -64,11 +68,11 @@ class TestOneAnswerForDeterministicHistories:
                 break
             index = pending.pop(rng.randrange(len(pending)))
             record(history, index, run(index, len(history[index].runs)))
-        assert found_edges(history, NAN) == true_edges([None if c == "x" else c == "n" for c in letters])
+        assert found_transitions(history, NAN) == true_transitions([None if c == "x" else c == "n" for c in letters])
 
 
 class TestCost:
-    """A history is paid for once per release and once more per side of an edge."""
+    """A history is paid for once per release and once more per side of a transition."""
 
     @given(st.integers(3, 12), st.integers(4, 12))
     @SLOW
@@ -76,7 +80,7 @@ class TestCost:
         letters = "g" * (before + 5) + "n" * (after + 2)
         played = play(len(letters), script(letters), Policy())
         assert played.runs == len(letters) + 2
-        assert all(edge.confidence >= 0.99 for edge in edges(played.history, [NAN]))
+        assert all(transition.confidence >= 0.99 for transition in posterior_of(played.history, NAN).transitions)
 
     def test_an_island_of_one_costs_a_few_more(self) -> None:
         """Two failures of a single release could be a rare flake; up to eight further runs say no."""
@@ -87,10 +91,10 @@ class TestCost:
     @given(st.integers(20, 400), st.floats(0.1, 0.9))
     @SLOW
     def test_a_sparse_search_is_logarithmic(self, length: int, where: float) -> None:
-        """Without filling, one edge costs log2(n) runs, both ends, and what confirms it."""
+        """Without filling, one transition costs log2(n) runs, both ends, and what confirms it."""
         cut = max(1, round(length * where))
         played = play(length, script("g" * cut + "n" * (length - cut)), Policy(max_gap=None))
-        assert found_edges(played.history, NAN) == {(cut - 1, cut, True)}
+        assert found_transitions(played.history, NAN) == {(cut - 1, cut, True)}
         assert played.runs <= 2 + math.ceil(math.log2(length)) + 10
 
 
@@ -244,13 +248,13 @@ class TestBudget:
         assert sum(row.blocked is not None for row in history) <= most
 
     def test_broken_releases_have_a_budget_of_their_own(self) -> None:
-        """Three hundred nights that nothing installs are not built one by one, and take no run from the edge."""
+        """Three hundred nights that nothing installs are not built one by one, and take no run from the transition."""
         played = play(302, script("g" + "x" * 300 + "n"), Policy(max_trials=20, max_gap=None))
         assert sum(row.blocked is not None for row in played.history) == 20
         assert played.runs < 20
-        (edge,) = edges(played.history, [NAN])
-        assert (edge.before, edge.after) == (0, 301)
-        assert edge.confidence >= 0.99
+        (transition,) = posterior_of(played.history, NAN).transitions
+        assert (transition.before, transition.after) == (0, 301)
+        assert transition.confidence >= 0.99
 
     def test_without_a_budget_every_release_between_is_tried(self) -> None:
         assert all(row.tried for row in play(60, script("g" + "x" * 58 + "n"), Policy(max_gap=None)).history)
@@ -259,9 +263,9 @@ class TestBudget:
         letters = "g" * 40 + "n" * 40
         played = play(80, script(letters), Policy(max_trials=20))
         assert played.runs == 20
-        (edge,) = edges(played.history, [NAN])
-        assert (edge.before, edge.after) == (39, 40)
-        assert edge.confidence >= 0.99
+        (transition,) = posterior_of(played.history, NAN).transitions
+        assert (transition.before, transition.after) == (39, 40)
+        assert transition.confidence >= 0.99
         assert any(why is Why.FILL for _, why in played.order)
 
     def test_fills_first_when_rich(self) -> None:
@@ -275,7 +279,7 @@ class TestBudget:
         assert chosen("g.......g", policy, wanted=9, pending=[4]) == []
 
     def test_rich_is_who_can_run_all_and_confirm_both_sides_of_every_edge(self) -> None:
-        """Two are run, three are open; one edge and one to come, two sides, two runs each: eight. 13 in all."""
+        """Two are run, three are open; one transition and one to come, two sides, two runs each: eight. 13 in all."""
         letters = "g...n"
         run = script("ggnnn")
         history = board_of(letters)
@@ -289,7 +293,7 @@ class TestBudget:
         assert [first(most) for most in (12, 13)] == [Why.CONFIRM, Why.FILL]
 
     def test_what_is_pending_is_spent(self) -> None:
-        """Five were run and one is pending; two are open, and two sides of an edge to come cost four: 12."""
+        """Five were run and one is pending; two are open, and two sides of a transition to come cost four: 12."""
         history = board_of("gn..gg.g")
         whys = [next_trials(history, Policy(max_trials=most), pending=[6])[0].why for most in (11, 12)]
         assert whys == [Why.CONFIRM, Why.FILL]

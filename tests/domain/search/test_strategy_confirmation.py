@@ -119,14 +119,14 @@ class TestWhatIsWorthAnotherRun:
 
     def test_half_of_the_allowed_doubt_is_what_may_be_left(self) -> None:
         history = rows((0, 2), (2, 0))
-        (edge,) = posterior_of(history, NAN).edges
-        doubt = 1 - edge.confidence
+        (transition,) = posterior_of(history, NAN).transitions
+        doubt = 1 - transition.confidence
         assert again(history, Policy(confidence=1 - 1.9 * doubt)) == [1, 0]
         assert again(history, Policy(confidence=1 - 2.1 * doubt)) == []
 
     def test_of_two_edges_the_more_doubtful_comes_first(self) -> None:
         history = rows((0, 3), (0, 3), (3, 0), (3, 0), (0, 3))
-        begins, ends = posterior_of(history, NAN).edges
+        begins, ends = posterior_of(history, NAN).transitions
         assert begins.confidence > ends.confidence
         assert again(history, Policy(confirmations=1, confidence=0.99999))[:2] == [3, 2]
 
