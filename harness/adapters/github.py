@@ -60,7 +60,7 @@ class GitHubTracker:
                     self._issues[issue.number] = issue
                     told = frozenset(m for c in issue.get_comments() for m in _TOLD.findall(c.body or ""))
                     found[key[1]] = Posted(
-                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", told=told
+                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", marks=told
                     )
         return found
 

@@ -8,7 +8,7 @@ The failure rate of the symptom is unknown and is summed out over RATES: either 
 rate, or (with weight OWN_RATES) each range has its own. "Nothing changed here" is one of the hypotheses, so a
 failure that comes at 30 % in every release is explained by one range with that rate, not by many transitions.
 Only releases with a deciding run take part; what lies between them widens the step.
-The arithmetic is exact and stands in `harness.domain.search.forward_backward`.
+The exact arithmetic is in `harness.domain.search.forward_backward`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class IndexedTransition:
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """What to believe of one symptom.
+    """How likely one symptom is, release by release.
 
     Attributes:
         symptom: The symptom.
@@ -120,7 +120,7 @@ class Posterior:
 
 def posterior_of(history: History, symptom: Symptom) -> Posterior:
     """Weigh all runs of all releases for one symptom."""
-    tallies = [(index, row.tally(symptom)) for index, row in enumerate(history) if row.runs]
+    tallies = [(index, state.tally(symptom)) for index, state in enumerate(history) if state.runs]
     known = tuple((index, tally) for index, tally in tallies if tally.runs)
     places = tuple(index for index, _ in known)
     bad, begins, ends = _weigh(known, min(CHANGE, 1 / len(history)) if history else CHANGE)
@@ -130,11 +130,11 @@ def posterior_of(history: History, symptom: Symptom) -> Posterior:
 def settle(history: History, symptom: Symptom) -> list[Verdict | None]:
     """The verdict on each release with its neighbours in view.
 
-    It differs from `Row.verdict` where a flaky release passed more often than it failed: a release that fails
+    It differs from `ReleaseState.verdict` where a flaky release passed more often than it failed: a release that fails
     in two of ten runs inside a bad range is bad.
     """
     states = posterior_of(history, symptom).states
-    return [_settled(row.verdict(symptom), row.tally(symptom), states.get(i)) for i, row in enumerate(history)]
+    return [_settled(state.verdict(symptom), state.tally(symptom), states.get(i)) for i, state in enumerate(history)]
 
 
 def _settled(own: Verdict | None, tally: Tally, state: bool | None) -> Verdict | None:

@@ -61,12 +61,12 @@ def next_trials(history: History, policy: Policy, *, wanted: int = 1, pending: C
     """Choose up to `wanted` releases to run now; an empty list with nothing pending ends the search.
 
     Args:
-        history: One row per release of the timeline.
+        history: One state per release of the timeline.
         policy: Symptoms, repeats and budget.
         wanted: How many runs may go on at once.
         pending: Positions that are being run; they are not chosen again.
     """
-    spent = sum(len(row.runs) for row in history) + len(pending)
+    spent = sum(len(state.runs) for state in history) + len(pending)
     room = wanted if policy.max_trials is None else min(wanted, policy.max_trials - spent)
     untried = _untried_left(history, policy, pending)
     chosen: dict[int, NextTrial] = {}
@@ -87,16 +87,18 @@ def _untried_left(history: History, policy: Policy, pending: Collection[int]) ->
     """How many releases may still be tried for the first time: each may turn out untestable, and that costs a build."""
     if policy.max_trials is None:
         return len(history)
-    blocked = sum(row.blocked is not None for row in history)
+    blocked = sum(state.blocked is not None for state in history)
     return policy.max_trials - blocked - sum(not history[index].tried for index in pending)
 
 
 class _Search:
-    """One look at the board: what is open, what is believed, and the candidates in order of preference."""
+    """What is open, how likely each symptom is, and the candidates in order of preference."""
 
     def __init__(self, history: History, policy: Policy, pending: frozenset[int], untried: int) -> None:
         self.history, self.policy, self.pending = history, policy, pending
-        self.open = [i for i, row in enumerate(history) if not row.tried and i not in pending] if untried > 0 else []
+        self.open = (
+            [i for i, state in enumerate(history) if not state.tried and i not in pending] if untried > 0 else []
+        )
         self.symptoms = seen_symptoms(history, policy.symptoms)
 
     @cached_property
@@ -106,8 +108,8 @@ class _Search:
 
     def candidates(self) -> Iterator[tuple[int, Why]]:
         """Everything worth running, most wanted first; never a pending or a blocked release."""
-        for index, row in enumerate(self.history):
-            if 0 < len(row.runs) < self.policy.repeats and self._may_run(index):
+        for index, state in enumerate(self.history):
+            if 0 < len(state.runs) < self.policy.repeats and self._may_run(index):
                 yield index, Why.CONFIRM
         if self.open:
             yield from self._ends()
@@ -126,7 +128,7 @@ class _Search:
         """Whether the budget reaches for every release and for confirming the transitions in sight."""
         if self.policy.max_trials is None:
             return self.policy.max_gap == 0
-        spent = sum(len(row.runs) for row in self.history) + len(self.pending)
+        spent = sum(len(state.runs) for state in self.history) + len(self.pending)
         sides = 2 * sum(1 + len(posterior.transitions) for posterior in self.posteriors)
         needed = len(self.open) + self.policy.confirmations * sides
         return self.policy.max_gap == 0 and needed <= self.policy.max_trials - spent
@@ -141,12 +143,12 @@ class _Search:
             order = [last - i if flip else i for i in range(last + 1)]
             if (found := self._end(order)) is not None:
                 yield found, Why.END
-        if not any(row.runs for row in self.history) and not self.pending:
+        if not any(state.runs for state in self.history) and not self.pending:
             limit = 0 if self.policy.max_gap is not None else len(self.history) // SCAN
             yield from ((index, Why.END) for index in middles(self.open, limit))
 
     def _end(self, order: Sequence[int]) -> int | None:
-        works = {i: bool(row.runs) for i, row in enumerate(self.history) if row.tried}
+        works = {i: bool(state.runs) for i, state in enumerate(self.history) if state.tried}
         works |= dict.fromkeys(self.pending, True)
         if order[0] in works and next((i for i in order if works.get(i)), None) in self.pending:
             return None  # what is being run may turn out broken
@@ -172,7 +174,7 @@ class _Search:
         """
         for symptom in self.symptoms:
             if self.policy.max_gap == 0 and self.policy.max_trials is None:
-                tallies = [(i, row.tally(symptom)) for i, row in enumerate(self.history) if row.runs]
+                tallies = [(i, state.tally(symptom)) for i, state in enumerate(self.history) if state.runs]
                 known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
                 yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
             else:
@@ -218,7 +220,7 @@ def to_confirm(
     """Places worth another run, most wanted first; never a pending or a blocked release.
 
     Args:
-        history: One row per release of the timeline.
+        history: One state per release of the timeline.
         policy: Confidence, repeats and confirmations.
         pending: Places that are being run.
         untried: Places that may still be run for the first time.
