@@ -59,14 +59,14 @@ def repro(session: nox.Session, keras: str) -> None:
 
 @nox.session
 def bisect(session: nox.Session) -> None:
-    """Run the main job: the identity model over all stable releases, or what stands after --."""
+    """Run the main job: identity over all stable releases. Arguments after -- go to `harness bisect` instead."""
     install(session)
     session.run("harness", "bisect", *(session.posargs or ["identity"]), success_codes=[0, 3, 4, 5])
 
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Look at the newest nightly beside the newest stable release; arguments after -- go to `harness nightly`."""
+    """Run the newest nightly beside the newest stable release; arguments after -- go to `harness nightly`."""
     install(session)
     session.run("harness", "nightly", *session.posargs, success_codes=[0, 3, 4, 5])
 
@@ -111,7 +111,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def verify_fix(session: nox.Session) -> None:
-    """Verify the well-known workaround on the identity model, or what stands after --."""
+    """Verify the well-known workaround on the identity model. Arguments after -- go to `harness verify-fix` instead."""
     install(session)
     asked = session.posargs or ["identity", "--fix", "aggregation-sum-to-none"]
     session.run("harness", "verify-fix", *asked, success_codes=[0, 3, 4, 5, 7])

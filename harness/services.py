@@ -1,110 +1,216 @@
-"""The composition root: builds the real index, environments and trials behind the protocols."""
+"""The composition root: builds the real objects behind the protocols of the jobs."""
 
 from __future__ import annotations
 
 import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 import harness
-from harness.adapters.environments.companions import wanted
+from harness.adapters.environments import artifacts
+from harness.adapters.environments.companions import framework_package, wanted
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.nox_environments import NoxEnvironments
 from harness.adapters.environments.planning import Planner
-from harness.adapters.environments.resolver import Resolver, pin_of, uv_program
+from harness.adapters.environments.resolver import Resolver, uv_program
 from harness.adapters.git import Clone
 from harness.adapters.index.package_index import PackageIndex
+from harness.adapters.index.wheels import read_files
 from harness.adapters.processes.process import Processes, ended_by_signal
+from harness.adapters.storage import case_files, known_issues
+from harness.adapters.storage.files import write_reports
 from harness.adapters.storage.home import Home
+from harness.adapters.storage.run_folders import RunFolders
+from harness.adapters.trials import fixes
 from harness.adapters.trials.probe_trials import ProbeTrials
 from harness.domain.cases.case import Case
-from harness.domain.findings.run import SharedEnvironment
+from harness.domain.findings.causes import KnownCause
+from harness.domain.findings.finding import Finding
 from harness.domain.fixes.fix import Fix
+from harness.domain.fixes.grades import FixReport
+from harness.domain.fixes.workarounds import WorkaroundReport
+from harness.domain.nightly.expectations import Expectations
 from harness.domain.releases.companions import Companions, Mode
-from harness.domain.releases.release import Timeline
-from harness.jobs.protocols import Event, Listener
+from harness.domain.releases.index_page import IndexPage, WheelFile
+from harness.domain.releases.release import Release, Timeline
+from harness.jobs.protocols import Listener
+from harness.reporting.bisection import documents
+from harness.reporting.fixes import fix_report, workarounds_report
 
 
-class _Notes:
-    """Prints what delays a command that shows no progress."""
+class CaseLibrary:
+    """Case files, and what is recorded beside them."""
 
-    def notify(self, event: Event) -> None:
-        """Print a note."""
-        if event.kind == "note":
-            click.echo(f"harness: {event.release}: {event.detail}", err=True)
+    def read(self, name_or_path: str, *, package: str | None = None) -> Case:
+        """One case by name or path."""
+        return case_files.read(name_or_path, package=package)
+
+    def read_all(self, names: Sequence[str] = ()) -> list[Case]:
+        """The cases named, or all that are known."""
+        return case_files.read_all(names)
+
+    def callable_as(self, case: Case) -> str:
+        """The shortest word that finds the case again."""
+        return case_files.callable_as(case)
+
+    def causes_for(self, case: Case) -> tuple[KnownCause, ...]:
+        """Known causes of the case's transitions."""
+        return known_issues.causes_for(case)
+
+    def expectations(self, path: Path | None) -> Expectations:
+        """What the nights expect."""
+        return known_issues.read_expectations(path)
+
+
+class ReportFolder:
+    """Writes reports into the folder of a run."""
+
+    def finding(self, finding: Finding, folder: Path) -> None:
+        """Write the reports of a search."""
+        write_reports(folder, documents.texts(finding))
+
+    def fixes(self, report: FixReport, folder: Path) -> None:
+        """Write the reports of a verification."""
+        write_reports(folder, fix_report.texts(report))
+
+    def workarounds(self, report: WorkaroundReport, folder: Path) -> None:
+        """Write the reports of measured workarounds."""
+        write_reports(folder, workarounds_report.texts(report))
+
+    def artifacts(self, finding: Finding, folder: Path) -> Sequence[str]:
+        """Keep wheels and locks of both sides of each transition."""
+        return artifacts.save_artifacts(finding, folder)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Services:
-    """The real objects of one invocation."""
+class WheelIndex:
+    """The package index, and single files of its wheels."""
+
+    pages: PackageIndex
+    home: Home
+
+    def page(self, package: str) -> IndexPage:
+        """The page of a package."""
+        return self.pages.page(package)
+
+    def releases(self, package: str) -> Sequence[Release]:
+        """All releases of a package."""
+        return self.pages.releases(package)
+
+    def wheel_files(self, package: str, version: str, wheel: WheelFile, names: Sequence[str]) -> Mapping[str, str]:
+        """Text of single files of a wheel."""
+        return read_files(self.home, package, version, wheel, names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RealServices:
+    """The real objects of one invocation.
+
+    Attributes:
+        processes: Starts every child process.
+        home: The cache folder.
+        index: The package index.
+        pythons: Interpreters of this machine.
+        planner: Chooses companions.
+        cases: Case files.
+        runs: Run folders.
+        reports: Reports on disk.
+    """
 
     processes: Processes
     home: Home
-    index: PackageIndex
-    interpreters: Interpreters
+    index: WheelIndex
+    pythons: Interpreters
     planner: Planner
+    cases: CaseLibrary
+    runs: RunFolders
+    reports: ReportFolder
+
+    @property
+    def version(self) -> str:
+        """Version of the harness."""
+        return harness.__version__
+
+    @property
+    def platform(self) -> str:
+        """Operating system and machine."""
+        return f"{sys.platform} {platform.machine()}"
 
     def companions(
         self, cases: Sequence[Case], timeline: Timeline, pins: Sequence[str], mode: Mode, python: str | None
     ) -> Companions:
-        """Plan the companions of one or several cases over a timeline."""
-        asked = wanted(
+        """Choose interpreter and companions that fit the cases over the timeline."""
+        needed = wanted(
             timeline.releases[0].package,
             [text for case in cases for text in case.companions],
             pins,
             [text for case in cases for text in case.data_packages],
         )
-        return self.planner.plan(timeline, asked, mode, python)
+        return self.planner.plan(timeline, needed, mode, python)
+
+    def environments(self, companions: Companions, listener: Listener) -> NoxEnvironments:
+        """Environments beside these companions."""
+        return NoxEnvironments(self.processes, self.home, self.planner, companions, listener)
+
+    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> ProbeTrials:
+        """Trials in processes of their own."""
+        named = {fix.name: fix for fix in fixes}
+        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=named)
 
     def clone(self, path: Path, package: str) -> Clone:
-        """A git clone of the package under test."""
+        """A git clone of a package."""
         return Clone(path=path, package=package, processes=self.processes, home=self.home)
 
-    def environments(self, companions: Companions, listener: Listener | None = None) -> NoxEnvironments:
-        """Build environments for these companions; without a listener, notes go to stderr."""
-        return NoxEnvironments(self.processes, self.home, self.planner, companions, listener or _Notes())
+    def fix(self, name_or_path: str) -> Fix:
+        """A named fix or a file with apply()."""
+        return fixes.find(name_or_path)
 
-    def trials(
-        self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Mapping[str, Fix] | None = None
-    ) -> ProbeTrials:
-        """Run trials for real."""
-        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=fixes)
+    def patch(self, path: Path) -> Fix:
+        """A diff as a fix."""
+        return fixes.patch(path)
+
+    def mapping_sweep(self) -> list[Fix]:
+        """Every change of one key of Keras's mapping of aggregations."""
+        return fixes.mapping_sweep()
+
+    def framework_package(self) -> str:
+        """The distribution that brings TensorFlow to this machine."""
+        return framework_package()
+
+    def pool(self, jobs: int) -> Executor:
+        """Threads: each waits for the processes that it starts."""
+        return ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
 
 
 @contextmanager
-def open_services(*, refresh: bool = False) -> Iterator[Services]:
-    """Build the real objects; whatever happens, no process of ours outlives the block."""
+def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
+    """Build the real objects; whatever happens, no process of ours outlives the block.
+
+    Args:
+        refresh: Ask the index again even if its cached page is fresh.
+    """
     processes = Processes()
     home = Home.default()
     home.sweep()
     uv = uv_program()
-    interpreters = Interpreters(processes, home, uv)
-    made = Services(
+    pythons = Interpreters(processes, home, uv)
+    pages = PackageIndex(home, fresh_seconds=0.0) if refresh else PackageIndex(home)
+    made = RealServices(
         processes=processes,
         home=home,
-        index=PackageIndex(home, fresh_seconds=0.0) if refresh else PackageIndex(home),
-        interpreters=interpreters,
-        planner=Planner(Resolver(processes, home, uv), interpreters, home),
+        index=WheelIndex(pages=pages, home=home),
+        pythons=pythons,
+        planner=Planner(Resolver(processes, home, uv), pythons, home),
+        cases=CaseLibrary(),
+        runs=RunFolders(home),
+        reports=ReportFolder(),
     )
     with ended_by_signal(processes):
         try:
             yield made
         finally:
             processes.end_all()
-
-
-def setting(companions: Companions) -> SharedEnvironment:
-    """What all environments of a run share, for the report."""
-    return SharedEnvironment(
-        harness=harness.__version__,
-        python=companions.interpreter.version,
-        platform=f"{sys.platform} {platform.machine()}",
-        mode=companions.mode.value,
-        companions=tuple(pin_of(line) for line in companions.shared),
-        lock=companions.shared,
-    )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.nightly.nights import CaseNight, CaseResult, NightRecord
+from harness.domain.releases.release import Channel, Release
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
@@ -65,3 +66,20 @@ def fixed(day: int, **changes: object) -> NightRecord:
 def broken(day: int) -> NightRecord:
     """A night whose index did not answer."""
     return record(day, nightly="", fault="the package index does not answer")
+
+
+def builds(days: int) -> list[Release]:
+    """One nightly build of keras a day, uploaded three hours before the night is run."""
+    return [
+        Release(
+            package="keras-nightly",
+            version=f"3.7.0.dev{START + timedelta(days=day):%Y%m%d}03",
+            channel=Channel.NIGHTLY,
+            released=START + timedelta(days=day, hours=-3),
+        )
+        for day in range(days)
+    ]
+
+
+STABLE = [Release(package="keras", version="3.6.0", released=START - timedelta(days=20))]
+"""The stable release that was the newest when the nights began."""

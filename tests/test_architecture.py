@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,8 +25,12 @@ ROOT = HOUSE.parent
 FRAMEWORKS = {"tensorflow", "keras", "torch", "jax", "tf_keras", "keras_core"}
 
 # Which part may import which: an arrow that is not here is not allowed. A part may always import itself.
+# Inside a part, a folder or a module of its root may import itself and whatever comes before it.
 DOMAIN = ("errors", "releases", "cases", "trials", "verdicts", "search", "findings", "fixes", "diagnosis", "nightly")
 ADAPTERS = ("storage", "index", "processes", "environments", "trials", "git", "github", "webhook")
+LINES = {"harness.domain": DOMAIN, "harness.adapters": ADAPTERS}
+MOST_MODULES = 14  # of one folder: about a dozen can be read at a glance
+LARGER_FOLDERS = {"harness/jobs": 15}  # one job each; none may be added before one has gone
 LAYERS: dict[str, set[str]] = {
     "harness": set(),
     "harness.domain": set(),
@@ -151,7 +156,7 @@ def test_the_walk_sees_imports_of_every_form():
 @pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
 class TestEveryModule:
     def test_imports_run_one_way(self, module):
-        """top -> jobs -> seams -> core, top -> edge -> seams, core, reporting -> core, probe -> nothing."""
+        """cli -> jobs -> protocols -> domain, adapters -> protocols and domain, reporting -> domain, probe -> nothing."""
         allowed = {module.layer, *LAYERS[module.layer]}
         wrong = [
             f"line {line} imports {name}"
@@ -183,6 +188,43 @@ class TestEveryModule:
         assert ast.get_docstring(ast.parse(module.path.read_text(encoding="utf-8")))
 
 
+def member(name: str, part: str) -> str:
+    """The folder or module right below a part that a name belongs to; "" for the part itself and for others."""
+    return name[len(part) + 1 :].partition(".")[0] if within(name, part) else ""
+
+
+@pytest.mark.parametrize("part", LINES)
+def test_the_folders_of_a_part_form_a_line(part):
+    """Who reads a folder needs to know only those before it."""
+    line = LINES[part]
+    inside = {member(module.name, part) for module in modules()} - {""}
+    assert inside == set(line), "each folder has its place in the line"
+    wrong = [
+        f"{module.name} line {number} imports {name}"
+        for module in modules()
+        for name, number in module.imports
+        if (own := member(module.name, part)) and (other := member(name, part)) and line.index(other) > line.index(own)
+    ]
+    assert not wrong
+
+
+def folders() -> list[Path]:
+    return sorted({module.path.parent for module in modules()})
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda folder: str(folder.relative_to(ROOT)))
+class TestEveryFolder:
+    def test_it_can_be_read_at_a_glance(self, folder):
+        found = [path.name for path in folder.glob("*.py") if path.name != "__init__.py"]
+        most = LARGER_FOLDERS.get(folder.relative_to(ROOT).as_posix(), MOST_MODULES)
+        assert len(found) <= most, sorted(found)
+
+    def test_it_says_in_a_few_sentences_what_lives_there(self, folder):
+        text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+        sentences = [part for part in re.split(r"(?<=[.!?])\s+", " ".join(text.split())) if part]
+        assert 1 <= len(sentences) <= 3, sentences
+
+
 @pytest.mark.parametrize(
     "module", [m for m in modules() if m.layer == "harness.domain"], ids=lambda module: module.name
 )
@@ -198,6 +240,33 @@ def test_the_core_is_pure(module):
     for call in calls:
         assert getattr(call.func, "id", "") not in ("open", "print", "input", "exec", "eval"), f"line {call.lineno}"
         assert getattr(call.func, "attr", "") not in ("now", "today", "utcnow"), f"line {call.lineno}"
+
+
+def prints(tree: ast.Module) -> Iterator[int]:
+    """Yield the line of each call that prints, and of each that makes a console to print on."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="print" | "echo" | "secho" | "Console")):
+                yield node.lineno
+            case ast.Call(func=ast.Attribute(attr="print" | "echo" | "secho" | "Console" | "print_json")):
+                yield node.lineno
+            case _:
+                pass
+
+
+def test_the_walk_sees_every_way_to_print():
+    calls = ["print(1)", "click.echo(1)", "echo(1)", "Console()", "rich.console.Console()", "self.console.print(1)"]
+    assert list(prints(ast.parse("\n".join([*calls, "printed(1)", "x.show(1)"])))) == [1, 2, 3, 4, 5, 6]
+
+
+SILENT = ("harness.domain", "harness.jobs", "harness.reporting")
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m.layer in SILENT], ids=lambda module: module.name)
+def test_only_the_command_line_prints(module):
+    """Reports and answers are returned, so that the Python interface and a notebook can have them too."""
+    lines = list(prints(ast.parse(module.path.read_text(encoding="utf-8"))))
+    assert not lines, f"lines {lines} print: return the text or the renderable instead"
 
 
 @pytest.mark.parametrize("module", [m for m in modules() if m.layer == "harness.probe"], ids=lambda module: module.name)
@@ -284,8 +353,48 @@ def mirror(module: Module) -> Path:
 
 
 def test_each_test_file_of_a_mirrored_folder_has_its_module():
-    """tests/core/test_x.py is about harness/core/x.py: whoever changes one finds the other."""
+    """tests/domain/test_x.py is about harness/domain/x.py: whoever changes one finds the other."""
     mirrors = {mirror(module) for module in modules() if module.name != "harness"}
     folders = {path.parent for path in mirrors} - {ROOT / "tests"}
     orphans = [path for folder in folders for path in folder.glob("test_*.py") if path not in mirrors]
     assert not orphans
+
+
+NEEDS_NO_TEST = ("__init__", "__main__", "environment_noxfile")
+WITHOUT_TEST: tuple[str, ...] = (
+    "harness.cli.commands.aggregation",
+    "harness.cli.commands.diagnose",
+    "harness.cli.commands.history",
+    "harness.cli.commands.report",
+    "harness.cli.commands.reproduce",
+    "harness.cli.publication",
+    "harness.jobs.aggregation",
+    "harness.jobs.diagnosis",
+    "harness.jobs.export",
+    "harness.jobs.fixed_in",
+    "harness.jobs.nightly.night_run",
+    "harness.jobs.refinement",
+    "harness.jobs.releases",
+    "harness.reporting.trials.aggregation_report",
+    "harness.reporting.trials.diagnosis_report",
+    "harness.reporting.trials.releases_report",
+    "harness.reporting.trials.reproduction_report",
+    "harness.reporting.trials.trial_report",
+    "harness.services",
+)
+"""Modules that have no test module yet: the list only shrinks, and a new module never belongs to it."""
+
+
+def is_package(module: Module) -> bool:
+    return module.path.name == "__init__.py"
+
+
+def test_every_module_has_its_test_module():
+    """A module that got its test module, or that is gone, leaves `WITHOUT_TEST`."""
+    own = [module for module in modules() if not is_package(module) and module.path.stem not in NEEDS_NO_TEST]
+    missing = {module.name for module in own if not mirror(module).exists()}
+    assert missing == {*WITHOUT_TEST}
+
+
+def test_what_has_no_test_module_is_listed_once_and_in_order():
+    assert list(WITHOUT_TEST) == sorted({*WITHOUT_TEST})

@@ -40,22 +40,22 @@ class Clone:
     processes: Processes
     home: Home
 
-    def commit(self, wanted: str) -> Release:
+    def commit(self, reference: str) -> Release:
         """Return one commit as a release that is installed from the clone.
 
         Args:
-            wanted: A hash, ``commit:REF``, or ``pr:NUMBER`` (the clone must have fetched ``pull/NUMBER/head``).
+            reference: A hash, ``commit:REF``, or ``pr:NUMBER`` (the clone must have fetched ``pull/NUMBER/head``).
 
         Raises:
             UsageError: the clone does not have it.
         """
-        kind, _, name = wanted.rpartition(":")
+        kind, _, name = reference.rpartition(":")
         refs = [f"refs/pull/{name}/head", f"refs/remotes/origin/pr/{name}", f"pr/{name}"] if kind == "pr" else [name]
         for ref in refs:
             if _REF.fullmatch(ref) and (found := self._log(["-1", *_RECORD, f"{ref}^{{commit}}"])):
                 return found[0]
         raise UsageError(
-            f"the clone has no {wanted}",
+            f"the clone has no {reference}",
             where=str(self.path),
             hint=f"git fetch origin pull/{name}/head:pr/{name}" if kind == "pr" else "git fetch, or give another REF",
         )
@@ -79,7 +79,7 @@ class Clone:
     def timeline(self, first: str, last: str) -> Timeline:
         """The commits from `first` to `last`, both included, along first parents: one for each merge.
 
-        Where `first` lies on a release branch, the timeline begins where that branch left the line of `last`.
+        Where `first` is on a release branch, the timeline begins where that branch left the line of `last`.
 
         Args:
             first: A commit as `commit` takes it, or a day: the last commit before it.
@@ -106,7 +106,7 @@ class Clone:
             )
         return Timeline(releases=(self.commit(fork[-1]), *found), order=Order.DATE)
 
-    def keep_patch(self, commit: str, folder: Path) -> Path:
+    def save_patch(self, commit: str, folder: Path) -> Path:
         """Write what one commit changed, line by line, into a folder; returns the file."""
         with disk_errors(folder, "free some space"):
             folder.mkdir(parents=True, exist_ok=True)

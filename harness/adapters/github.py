@@ -24,7 +24,7 @@ DEFAULT_ADDRESS = "https://api.github.com"
 TIMEOUT_SECONDS = 30
 RETRIES = 3
 _KEY = re.compile(rf"<!-- {MARK}: ([0-9a-f]+) -->")
-_TOLD = re.compile(rf"<!-- {CHANGE_MARK}: [^>]* -->")
+_CHANGE = re.compile(rf"<!-- {CHANGE_MARK}: [^>]* -->")
 
 
 class GitHubTracker:
@@ -52,23 +52,23 @@ class GitHubTracker:
     def posted(self) -> dict[str, Posted]:
         """Issues by key; of several with one key the oldest, so that a race never grows."""
         found: dict[str, Posted] = {}
-        with _said_plainly(self._name):
+        with _readable_errors(self._name):
             issues = self._repository().get_issues(state="all", labels=[LABEL], sort="created", direction="asc")
             for issue in issues:
                 key = _KEY.search(issue.body or "")
                 if key and key[1] not in found:
                     self._issues[issue.number] = issue
-                    told = frozenset(m for c in issue.get_comments() for m in _TOLD.findall(c.body or ""))
+                    changes = frozenset(m for c in issue.get_comments() for m in _CHANGE.findall(c.body or ""))
                     found[key[1]] = Posted(
-                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", marks=told
+                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", marks=changes
                     )
         return found
 
     def perform(self, acts: Iterable[Action]) -> list[str]:
-        """Take the steps one by one; returns a line for each."""
+        """Perform the actions one by one; returns a line for each."""
         lines = []
         for act in acts:
-            with _said_plainly(self._name):
+            with _readable_errors(self._name):
                 number = self._perform(act)
             lines.append(f"{act.do.value} #{number}" + (f": {act.title}" if act.title else ""))
         return lines
@@ -93,22 +93,22 @@ class GitHubTracker:
 
 
 @contextmanager
-def _said_plainly(repository: str) -> Iterator[None]:
+def _readable_errors(repository: str) -> Iterator[None]:
     """Turn what the client library raises into one message without the token."""
     from github import GithubException
 
     try:
         yield
     except GithubException as error:
-        told: Mapping[str, object] = error.data if isinstance(error.data, dict) else {}
+        answer: Mapping[str, object] = error.data if isinstance(error.data, dict) else {}
         raise InfrastructureError(
-            f"GitHub refused ({error.status}): {str(told.get('message', ''))[:200]}",
+            f"GitHub refused ({error.status}): {str(answer.get('message', ''))[:200]}",
             where=repository,
-            hint="does the token have issues: write for this repository? Run the same command again: it goes on",
+            hint="does the token have issues: write for this repository? Correct it and run the same command again",
         ) from None
     except requests.RequestException as error:
         raise InfrastructureError(
             f"GitHub does not answer: {type(error).__name__}",
             where=repository,
-            hint="run the same command again: what is posted already is found by its key",
+            hint="run the same command again: nothing is posted twice",
         ) from None

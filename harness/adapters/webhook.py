@@ -1,4 +1,4 @@
-"""Post the night to a chat or a service of one's own, as JSON."""
+"""Post the report of a night as JSON to an address of the user, for example of a chat."""
 
 from __future__ import annotations
 

@@ -13,24 +13,26 @@ from typing import Any
 import click
 
 from harness import __version__
-from harness.domain.errors import ExitCode, HarnessError
+from harness.domain.errors import ExitCode, HarnessError, Interrupted
 
 COMMANDS = {
     "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
     "bisect": "Find in which release each symptom begins and ends.",
     "diagnose": "Find the first place where a case goes wrong.",
     "export": "Write a case as one self-contained script for an upstream issue.",
-    "history": "Show what the nights said of one case.",
-    "nightly": "Look at the newest nightly, and report what changed.",
+    "history": "Show the results of one case, night by night.",
+    "nightly": "Run the newest nightly, and report what changed.",
     "releases": "List the timeline as the harness sees it.",
-    "remedies": "Measure what the reports of a case recommend and claim.",
+    "report": "Write the reports of a run again from its journal.",
     "repro": "Run all cases in the environment of one release.",
     "reproduce": "Rebuild the environment of one release of a run and repeat its trials.",
-    "verify-fix": "Verify a fix: is the symptom gone, is it right, does it break something?",
     "run": "Run one case in the environment of one release.",
-    "report": "Write the reports of a run again from its journal.",
+    "verify-fix": "Verify a fix: is the symptom gone, is it right, does it break something?",
+    "workarounds": "Measure what the reports of a case recommend and claim.",
 }
-MODULES = {"bisect": "bisection", "remedies": "workarounds"}  # no module bears the name of one of the standard library
+MODULES = {"bisect": "bisection"}  # no module bears the name of one of the standard library
+RENAMED = {"remedies": "workarounds"}
+"""Old names of commands; they still work and say the new one."""
 
 
 class LazyGroup(click.Group):
@@ -42,6 +44,9 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of one command."""
+        if cmd_name in RENAMED:
+            click.echo(f"harness: `{cmd_name}` is now called `{RENAMED[cmd_name]}`", err=True)
+            cmd_name = RENAMED[cmd_name]
         if cmd_name not in COMMANDS:
             return None
         name = MODULES.get(cmd_name, cmd_name.replace("-", "_"))
@@ -89,6 +94,9 @@ def run(arguments: list[str]) -> int:
     try:
         result = cli.main(arguments, prog_name="harness", standalone_mode=False)
         return int(result) if isinstance(result, int) else 0
+    except Interrupted as stop:
+        click.echo(_interrupted(stop), err=True)
+        return int(ExitCode.INTERRUPTED)
     except HarnessError as error:
         click.echo(f"harness: {error}", err=True)
         return int(error.exit_code)
@@ -109,3 +117,10 @@ def run(arguments: list[str]) -> int:
         click.echo(traceback.format_exc(), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)
         return int(ExitCode.OUR_FAULT)
+
+
+def _interrupted(stop: Interrupted) -> str:
+    """How to go on, where a run was begun."""
+    if not stop.resume:
+        return f"harness: {stop}"
+    return f"\nharness: interrupted; {stop.finished} finished trials are kept. Resume with:\n  {stop.resume}"

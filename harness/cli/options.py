@@ -1,132 +1,148 @@
-"""Options that several commands share."""
+"""Options that several commands share, and how click's values become the frozen request of a command."""
 
 from __future__ import annotations
 
-import os
+import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection
+from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
-from packaging.requirements import InvalidRequirement, Requirement
-from rich.console import Console
+from rich.console import Console, RenderableType
 
-from harness.domain.cases.case import Case
+from harness.domain.cases.case import STRATEGIES
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
-from harness.domain.releases.companions import Companions, Mode
-from harness.domain.releases.distributions import import_name
-from harness.domain.releases.index_page import IndexPage
-from harness.domain.releases.nightlies import is_nightly, nightly_timeline
-from harness.domain.releases.release import Order, Timeline, stable_timeline
+from harness.domain.releases.companions import Mode
+from harness.domain.releases.release import Order
+from harness.jobs.requests import MOST_REPLICAS, default_jobs
 
-ANY_DAY = "0001-01-01"
-WIDE = 160  # columns of a table that is not read on a terminal
+WIDE = 160
+"""Columns of a table that is not read on a terminal."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def range_options(function: F) -> F:
-    """``--from``, ``--to``, ``--order``."""
-    for option in (
-        click.option("--order", type=click.Choice([o.value for o in Order]), default="version", show_default=True,
-                     help="Sort the timeline by version or by date."),
-        click.option(
-            "--to", "last", default="latest", show_default=True, help="Last version, or 'latest'; a day for nightlies."
-        ),
-        click.option(
-            "--from", "first", default=None, help="First version (default: the case's 'since'); a day for nightlies."
-        ),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+F = TypeVar("F", bound=Callable[..., object])
+R = TypeVar("R")
 
 
-def environment_options(function: F) -> F:
-    """``--with``, ``--companions``, ``--python``."""
-    for option in (
-        click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
-        click.option("--companions", "mode", type=click.Choice([m.value for m in Mode]), default="fixed",
-                     show_default=True, help="Hold the companions fixed, or take those of each release's day."),
-        click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
-    ):  # fmt: skip
-        function = option(function)
-    return function
+def enum_option(
+    *names: str,
+    kind: type[Enum],
+    help: str,  # noqa: A002 - click's own word
+    default: Enum | None = None,
+    multiple: bool = False,
+) -> Callable[[F], F]:
+    """An option whose words are the values of an enum; the command gets its members."""
 
+    def members(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...]) -> Enum | tuple[Enum, ...]:
+        del ctx, param
+        return kind(value) if isinstance(value, str) else tuple(kind(word) for word in value)
 
-def set_option(function: F) -> F:
-    """``--set``."""
     return click.option(
-        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a switch of the case (repeatable)."
-    )(function)
+        *names,
+        type=click.Choice([str(member.value) for member in kind]),
+        callback=members,
+        default=None if default is None else str(default.value),
+        show_default=default is not None,
+        multiple=multiple,
+        help=help,
+    )
 
 
-def check_pins(pins: Sequence[str]) -> tuple[str, ...]:
-    """Check every ``--with``: a name alone pins nothing, and may be a typing error that installs a stranger."""
-    for text in pins:
-        try:
-            pinned = bool(Requirement(text).specifier) or Requirement(text).url is not None
-        except InvalidRequirement:
-            pinned = False
-        if not pinned:
-            raise UsageError(f"{text!r} pins nothing", where="--with", hint="write it as tensorflow==2.18.1")
-    return tuple(pins)
+def makes(request: Callable[..., R], *, beside: Collection[str] = ()) -> Callable[[F], Callable[..., object]]:
+    """Let a command take a request in place of click's keyword arguments.
+
+    Args:
+        request: Makes the request of the values by their names.
+        beside: Names that are no part of the request; the command gets them as keywords.
+    """
+
+    def decorate(command: F) -> Callable[..., object]:
+        @functools.wraps(command)
+        def wrapped(**values: object) -> object:
+            own = {name: values.pop(name) for name in beside}
+            return command(request(**values), **own)
+
+        return wrapped
+
+    return decorate
 
 
-def unused(folder: Path) -> Path:
-    """A folder name that does not exist yet."""
-    number, chosen = 2, folder
-    while chosen.exists():
-        chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
-    return chosen
+def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator; they are listed in this order."""
+
+    def decorate(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
 
 
-def run_folder(run: Path) -> Path:
-    """The folder of a run, given as a path or as its id below ``reports/``."""
-    below = Path("reports") / run
-    return below if not run.exists() and below.is_dir() else run
+def folder_option(*names: str, help: str) -> Callable[[F], F]:  # noqa: A002 - click's own word
+    """An option that names a folder, there or not."""
+    return click.option(*names, type=click.Path(path_type=Path, file_okay=False), default=None, help=help)
 
 
-def held(asked: Iterable[str], pinned: Iterable[str]) -> tuple[str, ...]:
-    """Of what one environment pinned, what was asked for by name: another environment then takes the same."""
-    modules = {import_name(Requirement(text).name) for text in asked}
-    return tuple(pin for pin in pinned if import_name(Requirement(pin).name) in modules)
-
-
-def default_jobs() -> int:
-    """One job per core, at most four: a TensorFlow trial takes a core and a gigabyte."""
-    return max(1, min(4, os.cpu_count() or 1))
-
-
-def timeline_of(page: IndexPage, case: Case | None, first: str | None, last: str, order: str) -> Timeline:
-    """The timeline of a page; the case says where a stable one begins when the user does not."""
-    nightly = is_nightly(page.package)
-    start = first or (case.since if case and case.package == page.package and not nightly else "") or None
-    if start is None and case is not None:
-        raise UsageError(
-            "where should the search begin?",
-            where="--from",
-            hint="give a day: --from 2024-11-18" if nightly else "give --from, or a 'since' in the case's metadata",
-        )
-    if nightly:
-        return nightly_timeline(page.releases, first=start or ANY_DAY, last=last)
-    return stable_timeline(page.releases, first=start, last=last, order=Order(order))
-
-
-def echo_boundary(companions: Companions) -> None:
-    """Say where the companions stop to fit the timeline."""
-    if companions.boundary:
-        click.echo(f"harness: warning: {companions.boundary}", err=True)
-
-
-def echo_stale(page: IndexPage) -> None:
-    """Say so when a page could not be renewed."""
-    if page.stale_reason:
-        click.echo(f"harness: warning: {page.stale_reason}", err=True)
+last_option = click.option(
+    "--to", "last", default="latest", show_default=True, help="Last version, or 'latest'; a day for nightlies."
+)
+order_option = enum_option(
+    "--order", kind=Order, default=Order.VERSION, help="Sort the timeline by version or by date."
+)
+range_options = together(
+    click.option(
+        "--from", "first", default=None, help="First version (default: the case's 'since'); a day for nightlies."
+    ),
+    last_option,
+    order_option,
+)
+environment_options = together(
+    click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
+    enum_option(
+        "--companions",
+        "mode",
+        kind=Mode,
+        default=Mode.FIXED,
+        help="Hold the companions fixed, or take those of each release's day.",
+    ),
+    click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
+)
+jobs_option = click.option("--jobs", type=click.IntRange(1, 64), default=default_jobs, help="Releases tried at once.")
+run_options = together(
+    jobs_option,
+    folder_option("--output", help="Folder of the run (default: reports/<run id>)."),
+    folder_option("--resume", help="Go on with an earlier run."),
+    click.option("--fresh", is_flag=True, help="Run everything again; leave cached results aside."),
+)
+set_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the case (repeatable)."
+)
+package_option = click.option("--package", default=None, help="Distribution under test (default: the case's).")
+clone_option = functools.partial(
+    click.option, "--clone", type=click.Path(path_type=Path, file_okay=False, exists=True), default=None
+)
+replicas_option = click.option(
+    "--replicas", type=click.IntRange(1, MOST_REPLICAS), default=None, help="Replicas (default: the case's)."
+)
+strategy_option = click.option(
+    "--strategy", type=click.Choice(STRATEGIES), default=None, help="Strategy (default: the case's)."
+)
+symptom_option = functools.partial(enum_option, "--symptom", "symptoms", kind=Symptom, multiple=True)
+fresh_option = click.option("--fresh", is_flag=True, help="Run it again; leave cached results aside.")
+state_option = click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("reports/nightly"),
+    show_default=True,
+    help="Folder of the journal, the history, the alerts and a folder per night.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON on stdout.")
 
 
 def size(text: str | None) -> int | None:
-    """Read a size such as 512M or 4G as bytes."""
+    """Read a size such as 512M or 4G as bytes; raises `UsageError`."""
     if text is None:
         return None
     units = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -136,7 +152,22 @@ def size(text: str | None) -> int | None:
     return int(written[1]) * units[written[2]]
 
 
+def replica_counts(text: str | None) -> tuple[int, ...]:
+    """Read ``--replicas 1,2``; raises `UsageError`."""
+    if text is None:
+        return ()
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and 1 <= int(word) <= MOST_REPLICAS for word in words):
+        raise UsageError(f"{text!r} is no list of replicas", where="--replicas", hint="write it as 1,2")
+    return tuple(dict.fromkeys(int(word) for word in words))
+
+
 def console() -> Console:
     """Standard output; wide enough for tables when it goes to a file or a pipe."""
     found = Console()
     return found if found.is_terminal else Console(width=max(WIDE, found.width))
+
+
+def show(report: RenderableType) -> None:
+    """Print a report; a line that is to be copied is never cropped."""
+    console().print(report, crop=False)

@@ -66,6 +66,17 @@ class Untestable(HarnessError):
 
 
 class Interrupted(HarnessError):
-    """The user stopped the run; everything finished is in the journal."""
+    """The user stopped the run; everything finished is in the journal.
+
+    Args:
+        what: As for every error.
+        finished: Trials that are kept.
+        resume: The command that goes on with the run; "" where none was begun.
+    """
 
     exit_code = ExitCode.INTERRUPTED
+
+    def __init__(self, what: str = "interrupted", *, finished: int = 0, resume: str = "") -> None:
+        super().__init__(what, hint=f"resume with: {resume}" if resume else None)
+        self.finished = finished
+        self.resume = resume

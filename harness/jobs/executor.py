@@ -1,97 +1,175 @@
-"""Keep several probes going at once, and lose nothing that is finished."""
+"""The one place where trials are started: several attempts at once on any executor, and nothing finished is lost."""
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import Untestable
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Environments, Event, Journal, Listener, Trials
+from harness.jobs.protocols import Environments, Event, EventKind, Journal, Listener, RunJournal, Trials
 
 P = TypeVar("P")
 
 
-def drive(
-    choose: Callable[[Sequence[P], int], Sequence[P]],
-    work: Callable[[P], Sequence[Entry]],
-    journal: Journal,
-    done: Callable[[P], None],
-    jobs: int,
-) -> None:
-    """Work until `choose` has nothing more to give and nothing is going.
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """One piece of work: a release is tried in some variants, once or several times.
 
-    Args:
-        choose: Given what is going and how much room there is, returns what to start.
-        work: Does one piece in a thread and returns its entries.
-        journal: Gets the entries as soon as they are there, also of pieces that end while a failure unwinds.
-        done: Called after the entries of one piece are recorded.
-        jobs: How many pieces go on at once.
+    Attributes:
+        case: The repro.
+        release: Where it is tried.
+        variants: The trials that share one process tree, references included.
+        repeats: Numbers of the repeats, in the order in which they run.
+        why: Why it is tried, for the user.
     """
-    going: dict[Future[Sequence[Entry]], P] = {}
+
+    case: Case
+    release: Release
+    variants: tuple[Variant, ...]
+    repeats: tuple[int, ...] = (0,)
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runner:
+    """Runs attempts.
+
+    Attributes:
+        pool: Where they run; the jobs know nothing else of it.
+        room: How many run at once.
+        environments: Builds the environment of a release.
+        trials: Runs trials in it.
+        listener: Hears what begins.
+    """
+
+    pool: Executor
+    room: int = 1
+    environments: Environments
+    trials: Trials
+    listener: Listener
+
+    def run(self, attempt: Attempt) -> list[Entry]:
+        """Run one attempt and wait for it; raises `InfrastructureError`."""
+        return self.pool.submit(self.attempt, attempt).result()
+
+    def attempt(self, attempt: Attempt) -> list[Entry]:
+        """Try a release as often as the attempt says; one that cannot be tested gives one entry with the reason.
+
+        Raises:
+            InfrastructureError: something failed that says nothing about the release.
+        """
+        entries: list[Entry] = []
+        for repeat in attempt.repeats:
+            entries += self._once(attempt, repeat)
+            if entries[-1].untestable is not None:
+                break
+        return entries
+
+    def _once(self, attempt: Attempt, repeat: int) -> list[Entry]:
+        version = attempt.release.version
+        try:
+            self.listener.notify(Event(kind=EventKind.BUILD, release=version, detail=attempt.why))
+            environment = self.environments.prepare(attempt.release)
+            self.listener.notify(Event(kind=EventKind.RUN, release=version, detail=attempt.why))
+            started = time.monotonic()
+            trials = [Trial(release=version, variant=variant, repeat=repeat) for variant in attempt.variants]
+            finished = self.trials.run(environment, attempt.case, trials)
+        except Untestable as reason:
+            return [Entry(release=version, untestable=reason.what)]
+        seconds = _spent(environment, finished, time.monotonic() - started)
+        return [
+            Entry(release=version, environment=environment, finished=one, seconds={} if n else seconds)
+            for n, one in enumerate(finished)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work(Generic[P]):
+    """What a job has to do, piece by piece.
+
+    Attributes:
+        choose: Given the pieces that are running and the room beside them, returns what to start.
+        attempt: The attempt that a piece stands for.
+        check: Looks at the entries of a piece before they are recorded; may raise, then they are not.
+        done: Called after the entries of a piece are recorded.
+    """
+
+    choose: Callable[[Sequence[P], int], Sequence[P]]
+    attempt: Callable[[P], Attempt]
+    check: Callable[[Sequence[Entry]], object] | None = None
+    done: Callable[[P], None] | None = None
+
+
+def drive(work: Work[P], runner: Runner, journal: Journal) -> None:
+    """Work until `choose` has nothing more to give and nothing is running.
+
+    The journal gets the entries of a piece as soon as they are there, also of pieces that end while a failure or an
+    interruption unwinds.
+    """
+    running: dict[Future[list[Entry]], P] = {}
     try:
-        with ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="probe") as pool:
-            while True:
-                room = jobs - len(going)
-                chosen = choose(list(going.values()), room) if room else []
-                going.update({pool.submit(work, piece): piece for piece in chosen})
-                if not going:
-                    return
-                ended, _ = wait(going, return_when=FIRST_COMPLETED)
-                for future in ended:
-                    record(future.result(), journal)
-                    done(going.pop(future))
-    finally:  # the pool has ended: what was still going when something failed is finished or failed by now
-        for future in going:
-            if future.done() and not future.cancelled() and future.exception() is None:
-                record(future.result(), journal)
+        while True:
+            room = runner.room - len(running)
+            chosen = work.choose(list(running.values()), room) if room else []
+            running.update({runner.pool.submit(runner.attempt, work.attempt(piece)): piece for piece in chosen})
+            if not running:
+                return
+            ended, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in ended:
+                _record(future.result(), work, journal)
+                piece = running.pop(future)
+                if work.done is not None:
+                    work.done(piece)
+    finally:
+        for future in running:
+            future.cancel()
+        wait(running)
+        for future in running:
+            if not future.cancelled() and future.exception() is None:
+                with suppress(HarnessError):  # what fails its check is not recorded, and what unwinds goes first
+                    _record(future.result(), work, journal)
 
 
-def record(entries: Sequence[Entry], journal: Journal) -> None:
-    """Record entries one by one."""
+def _record(entries: Sequence[Entry], work: Work[P], journal: Journal) -> None:
+    if work.check is not None:
+        work.check(entries)
     for entry in entries:
         journal.record(entry)
 
 
-def attempt(
-    case: Case,
-    release: Release,
-    variants: Sequence[Variant],
-    environments: Environments,
-    trials: Trials,
-    listener: Listener,
-    *,
-    repeat: int = 0,
-    why: str = "",
-) -> list[Entry]:
-    """Try one release once, in all variants; a release that cannot be tested gives one entry with the reason.
+@contextmanager
+def resumable(journal: RunJournal, command: str) -> Iterator[None]:
+    """Say how to go on when the block is interrupted, or when what surrounds it fails.
+
+    Args:
+        journal: Holds what is finished.
+        command: The command that asks the same again, without ``--resume``.
 
     Raises:
-        InfrastructureError: something failed that says nothing about the release.
+        Interrupted: the user stopped it.
+        InfrastructureError: as raised inside, with the command that resumes in its hint.
     """
+    resume = f"{command} --resume {shlex.quote(str(journal.folder))}"
     try:
-        listener.notify(Event(kind="build", release=release.version, detail=why))
-        environment = environments.prepare(release)
-        listener.notify(Event(kind="run", release=release.version, detail=why))
-        started = time.monotonic()
-        asked = [Trial(release=release.version, variant=variant, repeat=repeat) for variant in variants]
-        finished = trials.run(environment, case, asked)
-    except Untestable as reason:
-        return [Entry(release=release.version, untestable=reason.what)]
-    seconds = _spent(environment, finished, time.monotonic() - started)
-    return [
-        Entry(release=release.version, environment=environment, finished=one, seconds={} if n else seconds)
-        for n, one in enumerate(finished)
-    ]
+        yield
+    except (KeyboardInterrupt, Interrupted):
+        raise Interrupted(finished=len(journal.entries()), resume=resume) from None
+    except InfrastructureError as error:
+        error.hint = f"{error.hint or 'mend it'}; then resume with: {resume}"
+        raise
 
 
 def _spent(environment: Environment, finished: Sequence[FinishedTrial], elapsed: float) -> dict[str, float]:
-    """Seconds by phase; what a probe needs beside its trials is the import of the framework."""
+    """Seconds by phase; what an attempt needs beside its trials is the import of the framework."""
     trials = sum(one.seconds for one in finished)
     return {**environment.seconds, "import": max(0.0, elapsed - trials), "trials": trials}

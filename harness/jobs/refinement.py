@@ -1,18 +1,12 @@
-"""Go on from the edges of one search to a finer one inside them."""
+"""Go on from the transitions of one search to a finer one inside them: stable, then nightly, then commit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import click
-
-from harness.adapters.git import Clone
-from harness.adapters.storage import journal
-from harness.cli import options
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, InfrastructureError, UsageError
 from harness.domain.findings import assemble
@@ -21,95 +15,110 @@ from harness.domain.findings.transitions import Transition
 from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
-from harness.jobs import channels
-from harness.reporting.bisection import files as report_files
-from harness.services import Services
+from harness.jobs.preparation import page_of, same_companions, under_test, warn
+from harness.jobs.protocols import Clone, Event, EventKind, Listener, Runs, Services
+from harness.jobs.requests import BisectRequest, ReportRequest
 
 FOLDER = "stages"
+"""Folder of a run for its finer searches; the first version called it so."""
 WIDER = timedelta(days=2)
 """Where the change is not between two builds: one of them may have been made of older sources than its day says."""
 
-Answer = Callable[[Services, Case, dict[str, Any]], tuple[Finding, Path]]
+Search = Callable[[Services, Case, BisectRequest, Listener], tuple[Finding, Path]]
 
 
-def descend(
-    services: Services, case: Case, finding: Finding, folder: Path, given: dict[str, Any], answer: Answer
-) -> Finding:
-    """Search the next finer channel behind every transition of a finding, and so on; lay the results beside it.
+@dataclass(frozen=True)
+class Descent:
+    """What going on to finer channels needs: the world, the listener, and the search itself."""
 
-    A transition behind which nothing can be searched is named on stderr; the coarser answer stands.
+    services: Services
+    listener: Listener
+    search: Search
+
+
+def descend(descent: Descent, case: Case, finding: Finding, folder: Path, request: BisectRequest) -> Finding:
+    """Search the next finer channel behind every transition of a finding, and so on; add the findings to it.
+
+    A transition behind which nothing can be searched is named in a warning; the coarser answer stands.
     """
-    _descend(services, case, finding, folder, given, answer)
-    whole = with_stages(finding, folder)
-    report_files.write_all(whole, folder)
+    _descend(descent, case, finding, folder, request)
+    whole = with_refinements(descent.services.runs, finding, folder)
+    descent.services.reports.finding(whole, folder)
     return whole
 
 
-def with_stages(finding: Finding, folder: Path) -> Finding:
-    """A run's finding with those of its stages, and of theirs, read from their journals."""
-    places = [path.parent for path in sorted((folder / FOLDER).glob(f"*/{journal.NAME}"))]
-    return replace(finding, stages=tuple(with_stages(assemble.compose(*journal.read(p)), p) for p in places))
+def with_refinements(runs: Runs, finding: Finding, folder: Path) -> Finding:
+    """A run's finding with those of its finer searches, and of theirs, read from their journals."""
+    places = runs.below(folder / FOLDER)
+    return replace(
+        finding,
+        stages=tuple(with_refinements(runs, assemble.compose(*runs.read(place)), place) for place in places),
+    )
 
 
-def _descend(
-    services: Services, case: Case, finding: Finding, folder: Path, given: dict[str, Any], answer: Answer
-) -> None:
-    channel, *_ = finer = given["channels"][1:]
-    own = channels.under_test(case, channel)
+def report_again(services: Services, request: ReportRequest) -> tuple[Finding, Path]:
+    """Write the reports of a run again from its journal; the same journal gives the same bytes.
+
+    Raises:
+        UsageError: there is no such run, or its journal is damaged.
+    """
+    folder = services.runs.locate(request.run)
+    finding = with_refinements(services.runs, assemble.compose(*services.runs.read(folder)), folder)
+    services.reports.finding(finding, folder)
+    return finding, folder
+
+
+def _descend(descent: Descent, case: Case, finding: Finding, folder: Path, request: BisectRequest) -> None:
+    finer = replace(request, channels=request.channels[1:])
+    own = under_test(descent.services, case, finer.channels[0])
     for transition in finding.transitions:
         try:
-            place, found, asked = _behind(
-                services, finding, transition, own, folder, {**given, "channels": finer}, answer
-            )
-            if len(finer) > 1:
-                _descend(services, own, found, place, asked, answer)
+            place, found, searched = _behind(descent, finding, transition, own, folder, finer)
+            if len(finer.channels) > 1:
+                _descend(descent, own, found, place, searched)
         except InfrastructureError:
             raise
         except HarnessError as reason:
-            click.echo(f"harness: warning: {transition.last_before} -> {transition.first_after}: {reason}", err=True)
+            warn(descent.listener, f"{transition.last_before} -> {transition.first_after}: {reason}")
 
 
 def _behind(
-    services: Services,
-    finding: Finding,
-    transition: Transition,
-    case: Case,
-    folder: Path,
-    given: dict[str, Any],
-    answer: Answer,
-) -> tuple[Path, Finding, dict[str, Any]]:
+    descent: Descent, finding: Finding, transition: Transition, case: Case, folder: Path, request: BisectRequest
+) -> tuple[Path, Finding, BisectRequest]:
     """Search the likely span first, then the wider one where the change is older than its own releases."""
-    for number, (first, last) in enumerate(_spans(services, finding, transition, case, given)):
+    runs = descent.services.runs
+    for number, (first, last) in enumerate(_spans(descent, finding, transition, case, request)):
         place = folder / FOLDER / _name(transition, number)
-        asked = {
-            **given,
-            "first": first,
-            "last": last,
-            "pins": options.held((*case.companions, *given["pins"]), finding.environment.companions),
-            "symptoms": (transition.symptom.value,),
-            "output": place,
-            "resumed": place if (place / journal.NAME).exists() else None,
-        }
-        click.echo(f"{transition.symptom.value}: {case.package} {first} to {last}", err=True)
-        found, _ = answer(services, case, asked)
+        searched = replace(
+            request,
+            first=first,
+            last=last,
+            pins=same_companions((*case.companions, *request.pins), finding.environment.companions),
+            symptoms=(transition.symptom,),
+            output=place,
+            resume=place if place in runs.below(place.parent) else None,
+        )
+        detail = f"{transition.symptom.value}: {case.package} {first} to {last}"
+        descent.listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
+        found, _ = descent.search(descent.services, case, searched, descent.listener)
         if any(t.kind is transition.kind for t in found.transitions):
             break
-    return place, found, asked
+    return place, found, searched
 
 
 def _spans(
-    services: Services, finding: Finding, transition: Transition, case: Case, given: dict[str, Any]
+    descent: Descent, finding: Finding, transition: Transition, case: Case, request: BisectRequest
 ) -> Iterator[tuple[str, str]]:
     """First and last version of each finer search that is worth trying behind a transition, at least one."""
-    published = services.index.releases(finding.question.package)
+    published = descent.services.index.releases(finding.question.package)
     sides = transition.last_before, transition.first_after
-    nights = given["channels"][0] is Channel.NIGHTLY
+    nights = request.channels[0] is Channel.NIGHTLY
     last = None
     if nights or not is_nightly(finding.question.package):
         days = spans_behind(published, *sides)
-        spans = _nights(services, case, days) if nights else _commits(services, case, given, map(whole_days, days))
+        spans = _nights(descent, case, days) if nights else _commits(descent, case, request, map(whole_days, days))
     else:
-        spans = _commits(services, case, given, _windows(published, *sides))
+        spans = _commits(descent, case, request, _windows(published, *sides))
     for span in spans:
         if span != last:
             yield span
@@ -118,25 +127,25 @@ def _spans(
         raise UsageError("its releases have no dates to search between", hint="search the finer channel by days alone")
 
 
-def _nights(services: Services, case: Case, days: Iterable[tuple[date, date]]) -> Iterator[tuple[str, str]]:
-    page = services.index.page(case.package)
-    options.echo_stale(page)
+def _nights(descent: Descent, case: Case, days: Iterable[tuple[date, date]]) -> Iterator[tuple[str, str]]:
+    page = page_of(descent.services, case.package, descent.listener)
     for span in days:
         versions = nights_between(page.releases, *span).versions
         yield versions[0], versions[-1]
 
 
 def _commits(
-    services: Services, case: Case, given: dict[str, Any], moments: Iterable[tuple[datetime, datetime]]
+    descent: Descent, case: Case, request: BisectRequest, moments: Iterable[tuple[datetime, datetime]]
 ) -> Iterator[tuple[str, str]]:
-    clone = services.clone(given["clone"], case.package)
+    assert request.clone is not None  # a request for commits has one
+    clone = descent.services.clone(request.clone, case.package)
     empty: UsageError | None = None
     for since, until in moments:
         first, last = clone.commit_at(since), clone.commit_at(until)
         if first != last:
             empty = None
             yield first.version, last.version
-        else:  # a wider stretch may have some
+        else:  # a wider span may have some
             empty = empty or _no_commit(clone, since, until)
     if empty is not None:
         raise empty
@@ -144,11 +153,11 @@ def _commits(
 
 def _no_commit(clone: Clone, since: datetime, until: datetime) -> UsageError:
     newest = clone.commit("HEAD")
-    told = f"{newest.version[:12]} of {newest.released:%Y-%m-%d}"
+    described = f"{newest.version[:12]} of {newest.released:%Y-%m-%d}"
     return UsageError(
         f"the clone has no commit between {since:%Y-%m-%d %H:%M} and {until:%Y-%m-%d %H:%M}",
         where=str(clone.path),
-        hint=f"git fetch and check out the newest commit: it ends with {told}",
+        hint=f"git fetch and check out the newest commit: it ends with {described}",
     )
 
 

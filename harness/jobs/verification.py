@@ -1,23 +1,43 @@
-"""Verify a fix: for each release the reference, the trial without and the trial with it, in one environment."""
+"""Verify fixes over a range: for each release the reference, the trial without and the trial with each fix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from harness.domain.cases.case import Case
+from harness.domain.cases import parameters
+from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.errors import UsageError
 from harness.domain.findings import assemble
-from harness.domain.fixes.grades import Grade, Graded
-from harness.domain.fixes.grading import LUCK, grade, luck, worst
-from harness.domain.releases.release import Release
+from harness.domain.findings.run import RunHeader
+from harness.domain.fixes.advice import sentence, workarounds
+from harness.domain.fixes.fix import Fix
+from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded, exit_code
+from harness.domain.fixes.pairs import grade_pairs, paired
+from harness.domain.releases.release import Release, stable_before
+from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
-from harness.domain.trials.observation import Observation, Stage
 from harness.domain.trials.variant import Variant
-from harness.domain.verdicts.judgement import judge
-from harness.domain.verdicts.verdict import Outcome, Verdicts
-from harness.jobs import executor
-from harness.jobs.protocols import Environments, Event, Journal, Listener, Trials
+from harness.domain.verdicts.verdict import Verdicts
+from harness.jobs import fixed_in, rerun
+from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
+from harness.jobs.preparation import (
+    Plan,
+    Stopwatch,
+    check_place,
+    companions_for,
+    open_run,
+    page_of,
+    timeline_of,
+    with_changes,
+)
+from harness.jobs.protocols import Event, EventKind, Journal, Listener, Services
+from harness.jobs.requests import VerifyRequest
+
+CONTROL_LIMIT = 6
+"""Releases before the range that are tried to find a healthy one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +50,6 @@ class Verification:
         variant: The trial without a fix.
         fixes: Names of the fixes; each is tried alone.
         targets: Symptoms to be cured; empty: whatever a release shows.
-        jobs: How many releases are tried at once.
     """
 
     case: Case
@@ -38,7 +57,6 @@ class Verification:
     variant: Variant
     fixes: tuple[str, ...]
     targets: tuple[Symptom, ...] = ()
-    jobs: int = 1
 
     @property
     def variants(self) -> tuple[Variant, ...]:
@@ -47,131 +65,177 @@ class Verification:
         return (assemble.reference_for(self.variant), self.variant, *patched)
 
 
-def verify(
-    asked: Verification, environments: Environments, trials: Trials, journal: Journal, listener: Listener
-) -> None:
-    """Try every release that the journal does not hold yet; what is found stands in the journal."""
-    held = assemble.group(journal.entries())
-    waiting = [release for release in asked.releases if not _complete(asked, held.get(release.version, []))]
+def verify_fix(services: Services, request: VerifyRequest, listener: Listener) -> tuple[FixReport, Path]:
+    """Verify fixes over a range of releases, or a release that is said to be the fix.
 
-    def choose(going: Sequence[Release], room: int) -> list[Release]:
-        del going
+    Returns:
+        The report, and the folder of the run.
+
+    Raises:
+        UsageError: the question cannot be asked in this way.
+        InfrastructureError: machine, index or disk failed; what is finished is kept.
+        Interrupted: the user stopped it; what is finished is kept.
+    """
+    case = with_changes(services.cases.read(request.case), replicas=request.replicas, repeats=request.repeats)
+    parameters.parse(case, request.settings)
+    fixes = _fixes(services, request)
+    if fixes and case.level is Level.SCRIPT:
+        hint = "use --fixed-in RELEASE, or let the case define model() and data()"
+        raise UsageError("a fix cannot be applied inside a script of its own", where=case.path, hint=hint)
+    check_place(services, request)
+    targets = request.symptoms or ((case.expects,) if case.expects else ())
+    if request.fixed_in:
+        return fixed_in.verify_release(services, case, targets, request, listener)
+    return _verify_range(services, case, fixes, targets, request, listener)
+
+
+def _fixes(services: Services, request: VerifyRequest) -> list[Fix]:
+    fixes = [services.fix(name) for name in request.fixes]
+    fixes += [services.patch(request.patch)] if request.patch else []
+    fixes += services.mapping_sweep() if request.sweep_mapping else []
+    if len({fix.name for fix in fixes}) != len(fixes):
+        raise UsageError("two fixes have the same name", where="--fix", hint="rename one of the files")
+    return fixes
+
+
+def _verify_range(
+    services: Services,
+    case: Case,
+    fixes: Sequence[Fix],
+    targets: tuple[Symptom, ...],
+    request: VerifyRequest,
+    listener: Listener,
+) -> tuple[FixReport, Path]:
+    """Try every release of the range without and with each fix, and grade what came of it."""
+    watch = Stopwatch()
+    page = page_of(services, case.package, listener)
+    timeline = timeline_of(page, case, request)
+    index_seconds = watch.seconds
+    plan = Plan(
+        case=case,
+        timeline=timeline,
+        companions=companions_for(services, [case], timeline, request, listener),
+        policy=Policy(symptoms=targets),
+        settings=parameters.parse(case, request.settings),
+        fixes=tuple(f"{fix.name}@{fix.digest}" for fix in fixes),
+        index_seconds=index_seconds,
+    )
+    command = rerun.of_verify_fix(services.cases.callable_as(case), request, plan.question)
+    header = plan.header(services, command)
+    wanted = Verification(
+        case=case,
+        releases=timeline.releases,
+        variant=plan.question.variant,
+        fixes=tuple(fix.name for fix in fixes),
+        targets=targets,
+    )
+    with open_run(services, header, request, "verify") as journal:
+        runner = Runner(
+            pool=services.pool(request.jobs),
+            room=request.jobs,
+            environments=services.environments(plan.companions, listener),
+            trials=services.trials(fresh=request.fresh, fixes=fixes),
+            listener=listener,
+        )
+        with runner.pool, resumable(journal, command):
+            control = _with_control(wanted, page.releases, runner, journal)
+        report = compose(header, wanted, journal.entries(), control)
+        services.reports.fixes(report, journal.folder)
+    return report, journal.folder
+
+
+def _with_control(
+    wanted: Verification, published: Sequence[Release], runner: Runner, journal: Journal
+) -> Release | None:
+    """Verify the range, then look before it for a healthy release when it holds none; returns that control."""
+    run_verification(wanted, runner, journal)
+    if not _all_show(wanted, journal):
+        return None
+    for earlier in stable_before(published, wanted.releases[0])[:CONTROL_LIMIT]:
+        one = replace(wanted, releases=(earlier,))
+        run_verification(one, runner, journal)
+        if not _all_show(one, journal):
+            return earlier
+    return None
+
+
+def run_verification(wanted: Verification, runner: Runner, journal: Journal) -> None:
+    """Try every release that the journal does not hold yet; what is found stands in the journal."""
+    recorded = assemble.group(journal.entries())
+    waiting = [
+        release
+        for release in wanted.releases
+        if not assemble.complete(recorded.get(release.version, []), wanted.variants, wanted.case.repeats)
+    ]
+
+    def choose(running: Sequence[Release], room: int) -> list[Release]:
+        del running
         return [waiting.pop(0) for _ in range(min(room, len(waiting)))]
 
-    def work(release: Release) -> list[Entry]:
-        entries: list[Entry] = []
-        for repeat in range(asked.case.repeats):
-            entries += executor.attempt(
-                asked.case, release, asked.variants, environments, trials, listener, repeat=repeat
-            )
-            if entries[-1].untestable is not None:
-                break
-        return entries
+    def attempt(release: Release) -> Attempt:
+        return Attempt(
+            case=wanted.case,
+            release=release,
+            variants=wanted.variants,
+            repeats=tuple(range(wanted.case.repeats)),
+        )
 
     def done(release: Release) -> None:
         entries = assemble.group(journal.entries())
-        graded = [grade_release(asked, release, entries.get(release.version, []), name) for name in asked.fixes]
-        words = ", ".join(f"{name}: {one.grade.value}" for name, one in zip(asked.fixes, graded, strict=True))
-        listener.notify(Event(kind="done", release=release.version, detail=words, left=len(waiting)))
+        graded = [grade_release(wanted, release, entries.get(release.version, []), name) for name in wanted.fixes]
+        words = ", ".join(f"{name}: {one.grade.value}" for name, one in zip(wanted.fixes, graded, strict=True))
+        runner.listener.notify(Event(kind=EventKind.DONE, release=release.version, detail=words, left=len(waiting)))
 
-    executor.drive(choose, work, journal, done, asked.jobs)
-
-
-def _complete(asked: Verification, entries: Sequence[Entry]) -> bool:
-    """Whether the journal holds every trial of a release; a run that was torn off may have left some out."""
-    if any(entry.untestable is not None for entry in entries):
-        return True
-    held = [assemble.repeats(entries, variant) for variant in asked.variants]
-    return all(set(range(asked.case.repeats)) <= set(one) for one in held)
+    runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(wanted.releases)))
+    try:
+        drive(Work(choose=choose, attempt=attempt, done=done), runner, journal)
+    finally:
+        runner.listener.notify(Event(kind=EventKind.END))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pair:
-    """One run without the fix and one with it.
-
-    Attributes:
-        reference: One replica, unpatched.
-        without: Several replicas, unpatched.
-        patched: Several replicas with the fix.
-        patched_reference: Reference of `patched` when it ran in another environment (a fixed release).
-    """
-
-    reference: Observation | None
-    without: Observation
-    patched: Observation
-    patched_reference: Observation | None = None
-
-
-def grade_release(asked: Verification, release: Release, entries: Sequence[Entry], fix: str) -> Graded:
+def grade_release(wanted: Verification, release: Release, entries: Sequence[Entry], fix: str) -> Graded:
     """Grade one fix on one release from what the journal holds of it."""
-    references = assemble.repeats(entries, assemble.reference_for(asked.variant))
-    patched = assemble.repeats(entries, replace(asked.variant, fix=fix))
-    pairs = [
-        Pair(reference=references.get(repeat), without=without, patched=patched[repeat])
-        for repeat, without in assemble.repeats(entries, asked.variant).items()
-        if repeat in patched
-    ]
+    pairs = paired(
+        assemble.repeats(entries, assemble.reference_for(wanted.variant)),
+        assemble.repeats(entries, wanted.variant),
+        assemble.repeats(entries, replace(wanted.variant, fix=fix)),
+    )
     if not pairs:
-        blocked = next((entry.untestable for entry in entries if entry.untestable), None)
-        return Graded(version=release.version, grade=Grade.INCONCLUSIVE, reason=blocked or "not run")
-    return grade_pairs(asked.case, release.version, pairs, asked.targets)
+        return Graded(version=release.version, grade=Grade.INCONCLUSIVE, reason=assemble.blocked(entries))
+    return grade_pairs(wanted.case, release.version, pairs, wanted.targets)
 
 
-def bracket(
-    case: Case,
-    version: str,
-    reference: Observation | None,
-    without: Observation,
-    patched: Observation,
-    targets: Sequence[Symptom],
-    patched_reference: Observation | None = None,
-) -> Graded:
-    """Grade a single pair of trials; see `grade_pairs`."""
-    pair = Pair(reference=reference, without=without, patched=patched, patched_reference=patched_reference)
-    return grade_pairs(case, version, [pair], targets)
-
-
-def grade_pairs(case: Case, version: str, pairs: Sequence[Pair], targets: Sequence[Symptom]) -> Graded:
-    """Grade the runs of one release: one bad run with the fix is bad, and luck is no proof.
-
-    Args:
-        case: Says what is compared.
-        version: As reported.
-        pairs: Its runs, one at least.
-        targets: Symptoms to be cured.
-    """
-    runs = [judge(case, pair.without, pair.reference) for pair in pairs]
-    before = worst(runs)
-    after = worst([judge(case, pair.patched, pair.patched_reference or pair.reference) for pair in pairs])
-    telling = next((pair for pair in pairs if _stopped(pair.patched)), pairs[0])
-    found, reason = grade(case, before, after, telling.patched, targets)
-    if found is Grade.PROVEN and (chance := luck(runs, len(pairs))) > LUCK:
-        found = Grade.INCONCLUSIVE
-        reason += f"; but the symptom is flaky and may stay away by chance ({chance:.0%}): ask for more --repeats"
-    fix = telling.patched.fix
-    if found is Grade.MASKS and fix is not None and fix.detail:
-        reason += f" (what the fix did: {fix.detail})"
-    return Graded(
-        version=version,
-        grade=found,
-        reason=reason,
-        reference=telling.reference.numbers if telling.reference else {},
-        without=telling.without.numbers,
-        patched=telling.patched.numbers,
-        by_symptom={s.value: (v.outcome.value, _outcome(after, s)) for s, v in before.items()},
+def _all_show(wanted: Verification, journal: Journal) -> bool:
+    entries = assemble.group(journal.entries())
+    return all(
+        assemble.shows(wanted.case, entries.get(r.version, []), wanted.variant, wanted.targets) for r in wanted.releases
     )
 
 
-def _stopped(patched: Observation) -> bool:
-    """Whether the trial says that the fix was not applied, or ended in it."""
-    return patched.ending.stage is Stage.FIX or (patched.fix is not None and patched.fix.outcome != "applied")
+def compose(header: RunHeader, wanted: Verification, entries: Sequence[Entry], control: Release | None) -> FixReport:
+    """Grade every fix on every release from the journal."""
+    by_release = assemble.group(entries)
+    releases = [*([control] if control else []), *wanted.releases]
+    results = []
+    for name in wanted.fixes:
+        graded = tuple(grade_release(wanted, r, by_release.get(r.version, []), name) for r in releases)
+        results.append(FixResult(name=name, sentence=sentence(name, graded), releases=graded))
+    verdicts = [(r.version, _verdicts(wanted, by_release.get(r.version, []))) for r in releases]
+    return FixReport(
+        title=header.case.title,
+        question=header.question,
+        environment=header.setting,
+        targets=wanted.targets,
+        fixes=tuple(results),
+        workarounds=tuple(workarounds(header.case.package, verdicts, wanted.targets)),
+        control=control.version if control else "",
+        exit_code=int(exit_code([g.grade for result in results for g in result.releases])),
+        timing=assemble.timing(header, entries),
+        locks=assemble.locks(entries),
+        reproduce=header.reproduce,
+    )
 
 
-def shows(case: Case, entries: Sequence[Entry], variant: Variant, targets: Sequence[Symptom]) -> bool:
-    """Whether a release shows one of the targets (any symptom when none are named) without a fix, in any run."""
-    runs = assemble.row(case, entries, variant).runs
-    return any(v.outcome is Outcome.BAD for run in runs for s, v in run.items() if not targets or s in targets)
-
-
-def _outcome(verdicts: Verdicts, symptom: Symptom) -> str:
-    return verdicts[symptom].outcome.value if symptom in verdicts else Outcome.SKIP.value
+def _verdicts(wanted: Verification, entries: Sequence[Entry]) -> Verdicts:
+    state = assemble.row(wanted.case, entries, wanted.variant)
+    return {s: v for s in Symptom if (v := state.verdict(s)) is not None}

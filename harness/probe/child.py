@@ -1,4 +1,4 @@
-"""The forked process of one trial: run it, write what it showed, and end."""
+"""The forked process of one trial: run the trial, write its facts, and exit."""
 
 from __future__ import annotations
 
@@ -20,30 +20,41 @@ RUNNERS = {"canary": ".training.canary", "diagnosis": ".diagnosis.watching", "mo
 """The module that runs each kind of trial; imported late, because it imports the framework."""
 
 
-def be_trial(
+def run_and_exit(
     request: dict[str, Any],
     trial: dict[str, Any],
     imported: dict[str, Any],
-    writer: int,
-    path: str,
+    *,
+    output: int,
+    result_file: str,
     stage_file: str,
     zygote: int,
 ) -> None:
-    """Run the trial in the forked process; never returns."""
+    """Run the trial in the forked process; never returns.
+
+    Args:
+        request: The request that the probe serves.
+        trial: The trial's part of it.
+        imported: What the import step reported.
+        output: File descriptor that takes what the trial prints.
+        result_file: Where the facts are written.
+        stage_file: Where the stage is written that the trial has reached.
+        zygote: Process id of the parent, with which the trial dies.
+    """
     code, own = 70, os.getpid()
     try:
         os.setpgid(0, 0)
         die_with(zygote, signal.SIGKILL)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(writer, 1)
-        os.dup2(writer, 2)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
         enter = stage_marker(stage_file)
         if trial["kind"] == "script":
             _run_script(request, trial, enter)
         facts = _facts(request, trial, imported, enter, stage_file)
-        if os.getpid() == own:  # a case may fork; its children came here too and have no say
-            _write(path, facts)
+        if os.getpid() == own:  # a case may fork; its children come here too, and only the trial itself writes facts
+            _write(result_file, facts)
         code = 0
     except BaseException:
         traceback.print_exc()

@@ -1,4 +1,4 @@
-"""An exception as text, whatever it holds."""
+"""An exception as text, even one whose own text cannot be read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MESSAGE_LIMIT = 2_000
 
 
 def describe(error: BaseException) -> tuple[str, str, str]:
-    """Return (type, message, innermost frames) of an exception, each cut to a limit."""
+    """Return (type, message, innermost frames) of an exception; none is longer than a report can take."""
     kind = type(error)
     name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     try:

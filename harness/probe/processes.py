@@ -12,8 +12,8 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-def held(pid: int) -> int:
-    """Bytes that a process holds, its part of shared pages included; 0 where the system does not say."""
+def memory_used(pid: int) -> int:
+    """Bytes of memory of a process, its part of shared pages included; 0 where the system does not say."""
     try:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:  # noqa: PTH123
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
@@ -22,11 +22,16 @@ def held(pid: int) -> int:
 
 
 def die_with(parent: int, number: int) -> None:
-    """Ask Linux to send us a signal when the parent dies; elsewhere the deadline has to do."""
+    """Let Linux send this process a signal when its parent dies; elsewhere the deadline ends it.
+
+    Args:
+        parent: Process id of the parent; when it is the parent no longer, this process exits with code 71.
+        number: The signal.
+    """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # it died before the system was told to watch it
             os._exit(71)
 
 

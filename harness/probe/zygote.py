@@ -1,4 +1,4 @@
-"""Import the framework once, then fork one child per trial and watch it.
+"""Import the framework once, then fork one child per trial and supervise it.
 
 Importing costs seconds and a trial about one. Forking before the first operation is safe: TensorFlow
 starts its threads with its first operation or device, and the parent never runs one.
@@ -17,7 +17,7 @@ from typing import Any
 from . import results
 from .exceptions import describe
 from .processes import adopt_orphans, die_with, end_everything
-from .watch import watch_trial
+from .supervisor import supervise
 
 VERSION_LIMIT = 100
 
@@ -40,9 +40,9 @@ def main(request_path: str) -> None:
         return
     ended = []
     for trial in request["trials"]:
-        ended.append(watch_trial(request, trial, imported))
+        ended.append(supervise(request, trial, imported))
         if trial["kind"] == "canary" and ended[-1][1]["ending"]["kind"] != "finished":
-            break  # nothing that this environment says would be believed
+            break  # the environment does not work: no trial in it would mean anything
     for path, result in ended:  # again: a case may have written over the results of the trials before it
         results.write(path, result)
 

@@ -7,12 +7,11 @@ import math
 import pprint
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.inline_metadata import metadata_text
 from harness.domain.errors import UsageError
-from harness.domain.trials.variant import Variant
+from harness.domain.trials.exported_case import ExportedCase
 from harness.reporting.templating import environment
 from harness.reporting.text import clean
 
@@ -21,24 +20,7 @@ IMPORT_SECONDS = 120  # added to the case's deadline: each run imports the frame
 TEMPLATES = {Level.MODEL: "export_model.txt", Level.SCRIPT: "export_script.txt"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Export:
-    """What is written into the script.
-
-    Attributes:
-        case: The case.
-        release: Version of the package under test.
-        pins: Requirements that reproduce the environment, the package under test first.
-        variant: Replicas and settings.
-    """
-
-    case: Case
-    release: str
-    pins: tuple[str, ...]
-    variant: Variant
-
-
-def script(export: Export) -> str:
+def script(export: ExportedCase) -> str:
     """Return the whole script.
 
     Raises:
@@ -91,11 +73,11 @@ def parts(case: Case) -> tuple[str, str]:
 
 def _main_blocks(text: str) -> list[tuple[int, int]]:
     """Lines of each ``if __name__ == "__main__":`` at the top level."""
-    tests = [node for node in ast.parse(text).body if isinstance(node, ast.If) and _asks_for_main(node)]
+    tests = [node for node in ast.parse(text).body if isinstance(node, ast.If) and _is_main_guard(node)]
     return [(node.lineno - 1, node.end_lineno or node.lineno) for node in tests]
 
 
-def _asks_for_main(node: ast.If) -> bool:
+def _is_main_guard(node: ast.If) -> bool:
     return "__name__" in {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
 
 
@@ -104,8 +86,8 @@ def call(case: Case, function: str, options: Sequence[tuple[str, str]]) -> str:
     for node in ast.parse(case.text).body:
         if isinstance(node, ast.FunctionDef) and node.name == function:
             named = {argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)}
-            given = ", ".join(f"{name}={value!r}" for name, value in options if name in named)
-            return f"{function}({given})"
+            arguments = ", ".join(f"{name}={value!r}" for name, value in options if name in named)
+            return f"{function}({arguments})"
     return ""
 
 

@@ -62,14 +62,14 @@ PLAIN = assemble.compose(header(), [entry("1.0", 0), entry("1.1", 1)])
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(finding=findings())
 def test_every_report_is_whole_and_its_text_is_text(finding: Finding) -> None:
-    read = json.loads(json_report.render(finding))
+    read = json.loads(json_report.json_text(finding))
     jsonschema.validate(read, json_report.schema())
-    assert json_report.render(codec.loads(Finding, json.dumps(read))) == json_report.render(finding)
-    ElementTree.fromstring(junit_report.render(finding))
-    page = html_report.render(finding)
+    assert json_report.json_text(codec.loads(Finding, json.dumps(read))) == json_report.json_text(finding)
+    ElementTree.fromstring(junit_report.junit(finding))
+    page = html_report.html(finding)
     assert "script" not in tags(page)
-    assert "b" not in tags(page) - tags(html_report.render(PLAIN))
-    for text in (page, markdown_report.render(finding)):
+    assert "b" not in tags(page) - tags(html_report.html(PLAIN))
+    for text in (page, markdown_report.markdown(finding)):
         assert not any(c in text for c in "\x1b\0\u202e")
-    assert not re.search(r"(?<!\\)\]\(http://evil", markdown_report.render(finding)), "a link that works"
-    assert json_report.render(finding) == json_report.render(finding)
+    assert not re.search(r"(?<!\\)\]\(http://evil", markdown_report.markdown(finding)), "a link that works"
+    assert json_report.json_text(finding) == json_report.json_text(finding)

@@ -8,9 +8,10 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 from syrupy.types import PropertyFilter, PropertyMatcher, SerializableData, SerializedData
 
 from harness.adapters.storage import case_files
+from harness.domain.trials.exported_case import ExportedCase
 from harness.domain.trials.variant import Variant
 from harness.reporting import export
-from harness.reporting.bisection.files import RENDERERS
+from harness.reporting.bisection.documents import RENDERERS
 from harness.reporting.fixes import fix_report, workarounds_report
 from tests.reporting import examples
 
@@ -43,7 +44,7 @@ def test_the_everyday_report(name, snapshot):
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.html"])
-def test_finer_searches_inside_an_edge(name, snapshot):
+def test_finer_searches_inside_a_transition(name, snapshot):
     assert RENDERERS[name](examples.staged()) == golden(snapshot, name.rsplit(".", 1)[1])
 
 
@@ -61,15 +62,15 @@ def test_a_report_on_a_sweep_of_fixes(snapshot):
     assert fix_report.markdown(examples.fix_report(fixes=5)) == golden(snapshot, "md")
 
 
-def test_a_report_on_remedies_and_claims(snapshot):
-    assert workarounds_report.markdown(examples.remedies_report()) == golden(snapshot, "md")
+def test_a_report_on_workarounds_and_claims(snapshot):
+    assert workarounds_report.markdown(examples.workarounds_report()) == golden(snapshot, "md")
 
 
 def test_a_case_as_a_script_for_upstream(snapshot):
-    asked = export.Export(
+    made = ExportedCase(
         case=case_files.read("identity"),
         release="3.9.2",
         pins=("keras==3.9.2", "numpy==2.0.2", "tensorflow==2.18.1"),
         variant=Variant(replicas=2, strategy="mirrored"),
     )
-    assert export.script(asked) == golden(snapshot, "txt")
+    assert export.script(made) == golden(snapshot, "txt")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,19 +14,34 @@ from hypothesis import strategies as st
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import HarnessError, InfrastructureError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
+from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.transitions import Kind
+from harness.domain.releases.release import Channel, Release
 from harness.domain.search.policy import Policy
-from harness.domain.trials.variant import REFERENCE, Variant
+from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.verdict import Outcome
-from harness.jobs.bisection import SearchRequest, bisect, course_of, variants
-from tests.examples import case, timeline
-from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable
+from harness.jobs.bisection import SearchRequest, bisect, course_of, run_search
+from harness.jobs.executor import Runner
+from harness.jobs.protocols import EventKind
+from harness.jobs.requests import BisectRequest
+from tests.examples import FIRST_DAY, case, timeline
+from tests.fakes import (
+    TWO,
+    FakeServices,
+    Heard,
+    MemoryJournal,
+    TableEnvironments,
+    TableTrials,
+    commit,
+    header,
+    untestable,
+)
 
 CASE = case()
-EDGES: dict[
+SHOWS: dict[
     str, dict[Symptom, bool]
 ] = {  # what each word of a table means for each symptom: bad, good, or nothing that can be known (absent)
     "good": dict.fromkeys(Symptom, False),
@@ -35,7 +52,7 @@ EDGES: dict[
     "refused": {},
     "untestable": {},
 }
-TABLES = st.lists(st.sampled_from(list(EDGES)), min_size=1, max_size=7)
+TABLES = st.lists(st.sampled_from(list(SHOWS)), min_size=1, max_size=7)
 
 
 class Run:
@@ -48,7 +65,7 @@ class Run:
         about: Case = CASE,
         policy: Policy | None = None,
         jobs: int = 1,
-        failures: Mapping[str, HarnessError] | None = None,
+        failures: Mapping[str, BaseException] | None = None,
         journal: MemoryJournal | None = None,
         course: tuple[tuple[str, int], ...] = (),
     ) -> None:
@@ -58,7 +75,7 @@ class Run:
         self.timeline = timeline(self.versions)
         self.policy = policy or Policy()
         self.about = about
-        self.environments = TableEnvironments({**blocked, **(failures or {})})
+        self.environments = TableEnvironments(dict[str, BaseException](blocked) | dict(failures or {}))
         self.trials = TableTrials(table)
         self.journal = journal or MemoryJournal()
         self.heard = Heard()
@@ -67,15 +84,18 @@ class Run:
 
     def go(self) -> Finding:
         variant = TWO if self.about.level is Level.MODEL else Variant()
-        inquiry = SearchRequest(
-            case=self.about,
-            timeline=self.timeline,
-            policy=self.policy,
-            variant=variant,
-            jobs=self.jobs,
-            course=self.course,
+        request = SearchRequest(
+            case=self.about, timeline=self.timeline, policy=self.policy, variant=variant, course=self.course
         )
-        bisect(inquiry, self.environments, self.trials, self.journal, self.heard)
+        with ThreadPoolExecutor(self.jobs) as pool:
+            runner = Runner(
+                pool=pool,
+                room=self.jobs,
+                environments=self.environments,
+                trials=self.trials,
+                listener=self.heard,
+            )
+            run_search(request, runner, self.journal)
         return self.finding()
 
     def finding(self) -> Finding:
@@ -89,7 +109,7 @@ def planted(words: Sequence[str]) -> set[tuple[str, str, str, str]]:
     """Brute force: every change between neighbours of which both say something."""
     found = set()
     for symptom in Symptom:
-        known = [(f"1.{n}", EDGES[word][symptom]) for n, word in enumerate(words) if symptom in EDGES[word]]
+        known = [(f"1.{n}", SHOWS[word][symptom]) for n, word in enumerate(words) if symptom in SHOWS[word]]
         for (before, was), (after, now) in pairwise(known):
             if was is not now:
                 kind = Kind.REGRESSION if now else Kind.RECOVERY
@@ -110,7 +130,7 @@ class TestSearch:
     @settings(max_examples=30)
     @given(TABLES, st.integers(2, 4))
     def test_several_jobs_give_the_same_finding_as_one(self, words, jobs):
-        """The order in which probes end decides nothing."""
+        """The order in which trials end decides nothing."""
         alone, together = Run(words).go(), Run(words, jobs=jobs).go()
         assert found(together) == found(alone)
         assert together.conclusion.answer is alone.conclusion.answer
@@ -148,7 +168,7 @@ class TestSearch:
         assert [u.version for u in hidden.untested] == ["1.1"]
         assert str(hidden.untested[0].reason).startswith("hidden by exception: ValueError: aggregation MEAN")
 
-    def test_each_side_of_an_edge_is_run_again(self):
+    def test_each_side_of_a_transition_is_run_again(self):
         run = Run(["good", "good", "nan", "nan"])
         run.go()
         runs = {v: sum(t.release == v and t.variant == TWO for t in run.trials.ran) for v in run.versions}
@@ -172,7 +192,8 @@ class TestSearch:
     def test_the_listener_hears_of_building_running_and_the_verdict(self):
         run = Run(["good", "untestable", "refused", "nan"])
         run.go()
-        kinds = {e.release: [x.kind for x in run.heard.events if x.release == e.release][:3] for e in run.heard.events}
+        about = {v: [e.kind for e in run.heard.events if e.release == v] for v in run.versions}
+        kinds = {version: heard[:3] for version, heard in about.items()}
         assert kinds == {
             "1.0": ["build", "run", "good"],
             "1.1": ["build", "skip"],
@@ -182,6 +203,12 @@ class TestSearch:
         details = {e.release: e.detail for e in run.heard.events if e.kind in ("bad", "skip")}
         assert details == {"1.1": "1.1: no wheel for this Python", "1.2": "needs a TPU", "1.3": "nonfinite-metric"}
         assert min(e.left for e in run.heard.events if e.left is not None) == 0
+
+    def test_what_it_hears_is_framed_by_begin_and_end(self):
+        run = Run(["good", "nan"])
+        run.go()
+        assert (run.heard.events[0].kind, run.heard.events[0].left) == (EventKind.BEGIN, 2)
+        assert run.heard.events[-1].kind is EventKind.END
 
 
 class TestUntestable:
@@ -202,13 +229,14 @@ class TestUntestable:
 
 class TestFailures:
     @pytest.mark.parametrize("jobs", [1, 3])
-    def test_a_failure_of_the_surroundings_comes_out_and_leaves_what_is_finished(self, jobs):
+    def test_a_failure_of_the_machine_comes_out_and_leaves_what_is_finished(self, jobs):
         run = Run(["good", "good", "good", "nan"], jobs=jobs, failures={"1.3": InfrastructureError("disk full")})
         with pytest.raises(InfrastructureError, match="disk full"):
             run.go()
         kept = {(e.finished.trial.release, e.finished.trial.variant) for e in run.journal.entries() if e.finished}
         assert kept == {(t.release, t.variant) for t in run.trials.ran}
         assert ("1.0", TWO) in kept
+        assert run.heard.events[-1].kind is EventKind.END
 
     def test_resuming_goes_on_where_it_stopped_and_ends_the_same(self):
         words = ["good", "good", "nan", "nan", "good"]
@@ -264,14 +292,175 @@ class TestScripts:
         assert found(run.go()) == {("exception", "regression", "1.0", "1.1")}
 
 
-class TestVariants:
-    def test_a_model_needs_its_reference_and_a_script_does_not(self):
-        assert variants(CASE, TWO) == (REFERENCE, TWO)
-        assert variants(case(level=Level.SCRIPT), TWO) == (TWO,)
+NIGHTS = [f"3.10.0.dev202503{day:02}03" for day in range(1, 8)]
+STABLE = ("3.8.0", "3.9.0", "3.9.1", "3.10.0")
 
-    def test_the_reference_of_itself_is_run_once(self):
-        assert variants(CASE, REFERENCE) == (REFERENCE,)
 
-    def test_the_reference_keeps_the_switches_and_drops_the_fix(self):
-        switched = replace(TWO, fix="metrics-on-read", options=(("fault", "on"),))
-        assert variants(CASE, switched) == (Variant(options=(("fault", "on"),)), switched)
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeServices:
+    """Keras breaks with 3.9.0 and is right again in 3.10.0."""
+    monkeypatch.chdir(tmp_path)
+    published = [release_of_keras(version, day) for day, version in enumerate(STABLE)]
+    table = dict(zip(STABLE, ["good", "nan", "nan", "good"], strict=True))
+    return FakeServices(tmp_path, [case(since="3.8.0")], published, TableTrials(table))
+
+
+def release_of_keras(version: str, day: int) -> Release:
+    (made,) = timeline([version]).releases
+    return replace(made, released=FIRST_DAY.replace(day=day + 1))
+
+
+def search(folder: Path, **changes: object) -> BisectRequest:
+    return BisectRequest(**{"case": "identity", "jobs": 1, "output": folder / "run", **changes})  # type: ignore[arg-type]
+
+
+class TestJob:
+    def test_it_returns_the_finding_that_it_reports_and_the_folder(self, world: FakeServices, tmp_path: Path):
+        finding, folder = bisect(world, search(tmp_path), Heard())
+        assert folder == tmp_path / "run"
+        assert world.reports.findings == {folder: finding}
+        assert found(finding) == {
+            ("nonfinite-metric", "regression", "3.8.0", "3.9.0"),
+            ("nonfinite-metric", "recovery", "3.9.1", "3.10.0"),
+        }
+        assert finding.reproduce == "harness bisect identity --from 3.8.0 --to 3.10.0"
+        assert repr(assemble.compose(*world.runs.read(folder))) == repr(finding)  # NaN is not equal to itself
+
+    def test_the_request_s_changes_reach_case_policy_and_trials(self, world: FakeServices, tmp_path: Path):
+        request = search(
+            tmp_path,
+            symptoms=(Symptom.EXCEPTION,),
+            replicas=4,
+            strategy="tpu",
+            repeats=3,
+            max_trials=40,
+            confidence=0.999,
+            memory_bytes=1 << 30,
+            fresh=True,
+        )
+        bisect(world, request, Heard())
+        made, _ = world.runs.read(tmp_path / "run")
+        assert (made.case.replicas, made.case.strategy, made.case.repeats) == (4, "tpu", 3)
+        assert made.policy == Policy(symptoms=(Symptom.EXCEPTION,), repeats=3, max_trials=40, confidence=0.999)
+        assert world.began == [(True, 1 << 30, ())]
+        assert {t.variant for t in world.table.ran} == {Variant(), Variant(replicas=4, strategy="tpu")}
+
+    def test_a_second_search_for_the_same_goes_the_same_way(self, world: FakeServices, tmp_path: Path):
+        bisect(world, search(tmp_path), Heard())
+        first, world.table.ran = world.table.ran, []
+        bisect(world, search(tmp_path, output=tmp_path / "again"), Heard())
+        assert sorted(map(str, world.table.ran)) == sorted(map(str, first))
+
+    @pytest.mark.parametrize("end", [KeyboardInterrupt(), Interrupted()])
+    def test_interrupting_keeps_what_is_finished_and_says_how_to_go_on(
+        self, world: FakeServices, tmp_path: Path, end: BaseException
+    ):
+        world.built.failures["3.9.1"] = end
+        with pytest.raises(Interrupted) as stopped:
+            bisect(world, search(tmp_path), Heard())
+        _, entries = world.runs.read(tmp_path / "run")
+        assert stopped.value.finished == len(entries) > 0
+        command = "harness bisect identity --from 3.8.0 --to 3.10.0"
+        assert stopped.value.resume == f"{command} --resume {tmp_path / 'run'}"
+        world.built.failures.clear()
+        before, world.table.ran = set(world.table.ran), []
+        finding, _ = bisect(world, search(tmp_path, output=None, resume=tmp_path / "run"), Heard())
+        assert len(finding.transitions) == 2
+        assert not before & set(world.table.ran)
+
+    def test_a_failing_machine_says_how_to_go_on(self, world: FakeServices, tmp_path: Path):
+        world.built.failures["3.9.1"] = InfrastructureError("the disk is full", hint="free some space")
+        with pytest.raises(InfrastructureError, match="the disk is full") as failed:
+            bisect(world, search(tmp_path), Heard())
+        assert failed.value.hint is not None
+        assert failed.value.hint.startswith("free some space; then resume with: harness bisect identity ")
+        assert failed.value.hint.endswith(f"--resume {tmp_path / 'run'}")
+
+    def test_another_question_is_not_resumed(self, world: FakeServices, tmp_path: Path):
+        bisect(world, search(tmp_path), Heard())
+        with pytest.raises(UsageError, match="the question changed"):
+            bisect(world, search(tmp_path, resume=tmp_path / "run", replicas=4), Heard())
+
+    def test_a_parameter_that_the_case_does_not_have_is_refused_before_anything_is_read(
+        self, world: FakeServices, tmp_path: Path
+    ):
+        world.index.published.clear()
+        with pytest.raises(UsageError, match="has no switches"):
+            bisect(world, search(tmp_path, settings=("fault=on",)), Heard())
+        assert not (tmp_path / "run").exists()
+
+    def test_a_page_that_is_stale_and_companions_that_stop_to_fit_are_warned_of(
+        self, world: FakeServices, tmp_path: Path
+    ):
+        world.index.stale_reason, world.boundary = "the index does not answer", "tensorflow 2.16 fits up to 3.9.1"
+        heard = Heard()
+        bisect(world, search(tmp_path), heard)
+        assert [e.detail for e in heard.events if e.kind is EventKind.WARNING] == [
+            "the index does not answer",
+            "tensorflow 2.16 fits up to 3.9.1",
+        ]
+
+    def test_a_case_of_the_framework_says_which_keras_it_has(self, tmp_path: Path):
+        about = case(package="tensorflow", companions=("keras==3.9.2",), since="2.17.0")
+        published = [Release(package="tensorflow", version=version) for version in ("2.17.0", "2.18.0")]
+        world = FakeServices(tmp_path, [about], published, TableTrials({"2.17.0": "good", "2.18.0": "nan"}))
+        heard = Heard()
+        bisect(world, search(tmp_path), heard)
+        assert "harness: tensorflow with keras==3.9.2" in [e.detail for e in heard.events]
+
+    def test_what_of_a_nightly_transition_cannot_be_kept_is_warned_of(self, tmp_path: Path):
+        nights = [Release(package="keras-nightly", version=v, channel=Channel.NIGHTLY) for v in NIGHTS]
+        world = FakeServices(
+            tmp_path,
+            [case()],
+            nights,
+            TableTrials(dict.fromkeys(NIGHTS[:4], "good") | dict.fromkeys(NIGHTS[4:], "nan")),
+        )
+        world.reports.lost = ("the wheel is gone",)
+        heard = Heard()
+        finding, _ = bisect(world, search(tmp_path, channels=(Channel.NIGHTLY,), first="2025-03-01"), heard)
+        assert found(finding) == {("nonfinite-metric", "regression", NIGHTS[3], NIGHTS[4])}
+        assert "the wheel is gone" in [e.detail for e in heard.events if e.kind is EventKind.WARNING]
+
+
+class TestCommits:
+    COMMITS = tuple(commit(n, FIRST_DAY.replace(day=n + 1)) for n in range(4))
+
+    @pytest.fixture
+    def cloned(self, world: FakeServices) -> FakeServices:
+        world.commits = self.COMMITS
+        world.table.shown |= dict(zip([c.version for c in self.COMMITS], ["good", "good", "nan", "nan"], strict=True))
+        return world
+
+    def test_the_range_is_one_of_commits(self, cloned: FakeServices, tmp_path: Path):
+        request = search(tmp_path, channels=(Channel.COMMIT,), clone=tmp_path / "clone", first="0000")
+        finding, _ = bisect(cloned, request, Heard())
+        assert finding.question.releases == tuple(c.version for c in self.COMMITS)
+        assert found(finding) == {("nonfinite-metric", "regression", self.COMMITS[1].version, self.COMMITS[2].version)}
+
+    def test_without_a_first_commit_it_is_asked_for(self, cloned: FakeServices, tmp_path: Path):
+        with pytest.raises(UsageError, match="where should the search begin") as refused:
+            bisect(cloned, search(tmp_path, channels=(Channel.COMMIT,), clone=tmp_path / "clone"), Heard())
+        assert refused.value.hint == "give a commit or a day"
+
+    def test_the_changed_lines_of_a_found_commit_are_kept(self, cloned: FakeServices, tmp_path: Path):
+        heard = Heard()
+        request = search(tmp_path, channels=(Channel.COMMIT,), clone=tmp_path / "clone", first="0000")
+        finding, folder = bisect(cloned, request, heard)
+        assert [cause.found for cause in finding.transitions[0].causes] == [True]
+        (kept,) = (folder / "kept").iterdir()
+        assert f"nonfinite-metric: changed lines: {kept}" in [e.detail for e in heard.events]
+
+
+def test_a_known_cause_stands_beside_its_transition(world: FakeServices, tmp_path: Path):
+    known = KnownCause(
+        case="identity",
+        symptom=Symptom.NONFINITE_METRIC,
+        kind=Kind.REGRESSION,
+        link="https://example.org/1",
+        title="maps sum to SUM",
+        release="3.9.0",
+    )
+    world.shelf.causes = (known,)
+    finding, _ = bisect(world, search(tmp_path), Heard())
+    assert [[c.link for c in t.causes] for t in finding.transitions] == [["https://example.org/1"], []]

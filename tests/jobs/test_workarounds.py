@@ -1,26 +1,32 @@
-"""Remedies and claims over the protocols: what is run, what is recorded, what it says."""
+"""Workarounds and claims over the protocols: what is run, what is recorded, what it says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from harness.domain.cases.case import Case, Claim, Workaround
-from harness.domain.errors import UsageError
+from harness.domain.cases.case import Case, Claim, Level, Workaround
+from harness.domain.errors import InfrastructureError, Interrupted, UsageError
 from harness.domain.fixes.claims import ClaimResult
 from harness.domain.fixes.workarounds import Effect, WorkaroundReport
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.trial import Trial
 from harness.jobs import workarounds
-from harness.jobs.workarounds import CHUNK, Measurement
+from harness.jobs.executor import Runner
+from harness.jobs.protocols import EventKind
+from harness.jobs.requests import WorkaroundsRequest
+from harness.jobs.workarounds import CHUNK, Measurement, measure_workarounds
 from tests.examples import case, release, timeline
-from tests.fakes import SHOWN, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable
+from tests.fakes import SHOWN, FakeServices, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable
 
 FAULT = {"fault": "nan"}
 CASE = case(
-    switches={"fault": ("none", "nan"), "remedy": ("none", "cures", "hides", "nothing")},
-    remedies=tuple(
+    parameters={"fault": ("none", "nan"), "remedy": ("none", "cures", "hides", "nothing")},
+    workarounds=tuple(
         Workaround(name=name, title=f"it {name}", options={"remedy": name}, against=FAULT)
         for name in ("cures", "hides", "nothing")
     ),
@@ -33,7 +39,7 @@ CASE = case(
     ),
 )
 TABLE = {"": "good", "nan": "nan", "nan cures": "good", "nan hides": "wrong", "nan nothing": "nan"}
-"""What shows, by fault and remedy."""
+"""What shows, by fault and workaround."""
 
 
 class SwitchedTrials(TableTrials):
@@ -58,14 +64,27 @@ def survey(**changes: object) -> Measurement:
 
 
 def measured(
-    asked: Measurement, trials: SwitchedTrials, journal: MemoryJournal, environments: TableEnvironments | None = None
+    asked: Measurement,
+    trials: SwitchedTrials,
+    journal: MemoryJournal,
+    environments: TableEnvironments | None = None,
+    heard: Heard | None = None,
+    jobs: int = 1,
 ) -> WorkaroundReport:
-    workarounds.measure(asked, environments or TableEnvironments(), trials, journal, Heard())
+    with ThreadPoolExecutor(jobs) as pool:
+        runner = Runner(
+            pool=pool,
+            room=jobs,
+            environments=environments or TableEnvironments(),
+            trials=trials,
+            listener=heard or Heard(),
+        )
+        workarounds.measure(asked, runner, journal)
     return workarounds.compose(header(CASE, timeline(["1.0", "1.1"])), asked, journal.entries())
 
 
-class TestRemedies:
-    def test_one_row_per_remedy_one_cell_per_release_and_count(self):
+class TestWorkarounds:
+    def test_one_row_per_workaround_one_cell_per_release_and_count(self):
         report = measured(survey(), SwitchedTrials(), MemoryJournal())
         told = {row.remedy.name: [(c.replicas, c.cured, c.right) for c in row.cells] for row in report.rows}
         assert told == {
@@ -81,8 +100,8 @@ class TestRemedies:
         assert {(c.cured, c.graded.reason) for c in cells} == {(Effect.OPEN, "1.1: no wheel for this Python")}
         assert environments.prepared == ["1.1"] * len(environments.prepared)
 
-    def test_the_reference_shown_is_that_of_the_remedy(self):
-        """The fault's own reference may be NaN; what the remedied values are held against is what counts."""
+    def test_the_reference_shown_is_that_of_the_workaround(self):
+        """The fault's own reference may be NaN; what the values with the workaround are held against is what counts."""
         (row, *_) = measured(survey(), SwitchedTrials(), MemoryJournal()).rows
         assert row.cells[1].graded.reference == {"loss": 0.0873}
 
@@ -109,7 +128,7 @@ class TestClaims:
         assert (dict(reference.options)["fault"], dict(own.options)["fault"]) == ("none", "nan")
 
     def test_settings_that_the_case_does_not_have_are_told(self):
-        with pytest.raises(UsageError, match="has no switch 'falut'"):
+        with pytest.raises(UsageError, match="has no parameter 'falut'"):
             workarounds.pair(CASE, Claim(says="s", predicts="good", options={"falut": "nan"}))
 
     def test_a_claim_of_an_untestable_release_says_why(self):
@@ -142,3 +161,104 @@ class TestRuns:
         measured(survey(), SwitchedTrials(), journal)
         measured(survey(), again, journal)
         assert again.ran == []
+
+    def test_several_jobs_give_the_same_answers_as_one(self):
+        alone = measured(survey(), SwitchedTrials(), MemoryJournal())
+        together = measured(survey(), SwitchedTrials(), MemoryJournal(), jobs=3)
+        assert repr((together.rows, together.claims)) == repr((alone.rows, alone.claims))
+
+    def test_what_happens_is_heard(self):
+        heard = Heard()
+        measured(survey(), SwitchedTrials(), MemoryJournal(), heard=heard)
+        assert (heard.events[0].kind, heard.events[0].left) == (EventKind.BEGIN, 2)
+        assert heard.events[-1].kind is EventKind.END
+        assert [e.left for e in heard.events if e.kind is EventKind.DONE][-1] == 0
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeServices:
+    monkeypatch.chdir(tmp_path)
+    return FakeServices(tmp_path, [CASE], [release("1.0"), release("1.1")], SwitchedTrials())
+
+
+def request(folder: Path, **changes: object) -> WorkaroundsRequest:
+    given: dict[str, object] = {"case": "identity", "jobs": 1, "output": folder / "run"}
+    return WorkaroundsRequest(**{**given, **changes})  # type: ignore[arg-type]
+
+
+class TestJob:
+    def test_the_latest_release_is_measured_and_those_of_the_claims(self, world: FakeServices, tmp_path: Path):
+        report, folder = measure_workarounds(world, request(tmp_path), Heard())
+        assert world.reports.measured == {folder: report}
+        assert (report.versions, report.counts) == (("1.1",), (1, 2))
+        assert set(world.built.prepared) == {"1.0", "1.1"}
+        assert report.reproduce == "harness workarounds identity --release 1.1"
+        assert report.question.fixes == ("remedies and claims on 1, 2 replicas",)
+
+    def test_releases_and_replicas_are_those_asked_for(self, world: FakeServices, tmp_path: Path):
+        report, _ = measure_workarounds(
+            world, request(tmp_path, releases=("1.1", "1.0", "1.1"), replicas=(2, 4, 2)), Heard()
+        )
+        assert (report.versions, report.counts) == (("1.0", "1.1"), (2, 4))
+        assert (report.question.first, report.question.last, report.question.replicas) == ("1.0", "1.1", 4)
+
+    @pytest.mark.parametrize("end", [KeyboardInterrupt(), Interrupted(), InfrastructureError("disk full")])
+    def test_what_is_finished_is_kept_and_the_way_to_go_on_is_told(
+        self, world: FakeServices, tmp_path: Path, end: BaseException
+    ):
+        world.built.failures["1.0"] = end
+        command = f"harness workarounds identity --release 1.1 --resume {tmp_path / 'run'}"
+        with pytest.raises((Interrupted, InfrastructureError)) as stopped:
+            measure_workarounds(world, request(tmp_path), Heard())
+        assert isinstance(stopped.value, Interrupted | InfrastructureError)
+        assert stopped.value.hint is not None
+        assert stopped.value.hint.endswith(f"resume with: {command}")
+        world.built.failures.clear()
+        before, world.table.ran = set(world.table.ran), []
+        assert before
+        report, _ = measure_workarounds(world, request(tmp_path, output=None, resume=tmp_path / "run"), Heard())
+        assert not before & set(world.table.ran)
+        assert [one.answer.value for one in report.claims][:2] == ["supported", "refuted"]
+
+    def test_companions_that_do_not_fit_the_claims_are_those_of_the_releases_asked_for(
+        self, world: FakeServices, tmp_path: Path
+    ):
+        world.boundary, heard = "tensorflow 2.16 fits up to 1.0", Heard()
+        measure_workarounds(world, request(tmp_path), heard)
+        assert [e.detail for e in heard.events if e.kind is EventKind.WARNING] == [
+            "no companions fit the releases of all claims",
+            "tensorflow 2.16 fits up to 1.0",
+        ]
+        assert len(world.chosen) == 2
+
+
+class TestRefused:
+    def test_a_case_with_nothing_to_measure(self, world: FakeServices, tmp_path: Path):
+        world.shelf.cases["identity"] = replace(CASE, remedies=(), claims=())
+        with pytest.raises(UsageError, match="no workarounds and no claims") as refused:
+            measure_workarounds(world, request(tmp_path), Heard())
+        assert "NAME.claims.toml" in (refused.value.hint or "")
+
+    def test_a_script_on_replicas_that_it_does_not_choose(self, world: FakeServices, tmp_path: Path):
+        world.shelf.cases["identity"] = replace(CASE, level=Level.SCRIPT)
+        with pytest.raises(UsageError, match="a script runs on the replicas that it chooses"):
+            measure_workarounds(world, request(tmp_path, replicas=(2,)), Heard())
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"remedies": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
+            {"claims": (Claim(says="s", predicts="good", options={"falut": "nan"}),)},
+        ],
+    )
+    def test_wrong_settings_before_anything_is_built(self, world: FakeServices, tmp_path: Path, wrong):
+        world.shelf.cases["identity"] = replace(CASE, **wrong)
+        world.index.published.clear()
+        with pytest.raises(UsageError, match="has no"):
+            measure_workarounds(world, request(tmp_path), Heard())
+        assert world.built.prepared == []
+
+    def test_an_unknown_release_by_its_option(self, world: FakeServices, tmp_path: Path):
+        with pytest.raises(UsageError, match="is not on the index") as refused:
+            measure_workarounds(world, request(tmp_path, releases=("0.5",)), Heard())
+        assert refused.value.where == "--release"

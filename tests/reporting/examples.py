@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import replace
+
+from rich.console import Console, RenderableType
 
 from harness.domain.cases.case import Claim, Workaround
 from harness.domain.cases.symptoms import Symptom
@@ -47,6 +50,13 @@ SETTING = SharedEnvironment(
     companions=("numpy==2.0.2", "tensorflow-cpu==2.18.1"),
     lock=("numpy==2.0.2 --hash=sha256:aa", "tensorflow-cpu==2.18.1 --hash=sha256:bb"),
 )
+
+
+def printed(report: RenderableType, width: int = 200) -> str:
+    """What the command line prints of a report to a file or a pipe."""
+    file = io.StringIO()
+    Console(file=file, width=width, color_system=None).print(report, crop=False)
+    return file.getvalue()
 
 
 def good(version: str, day: str) -> ReleaseResult:
@@ -170,7 +180,7 @@ def everyday() -> Finding:
 
 
 def staged() -> Finding:
-    """The everyday finding with the search over the nightlies behind one edge, and over the commits behind that."""
+    """The everyday finding with the search over the nightlies behind one transition, and over the commits behind that."""
     commits = replace(
         everyday(),
         question=replace(QUESTION, first="0f" * 20, last="1e" * 20),
@@ -277,8 +287,8 @@ def fix_report(fixes: int = 1) -> FixReport:
     )
 
 
-def remedies_report(text: str = "an epsilon inside the logarithm") -> WorkaroundReport:
-    """Two remedies on one and two replicas of one release, and a claim of each answer."""
+def workarounds_report(text: str = "an epsilon inside the logarithm") -> WorkaroundReport:
+    """Two workarounds on one and two replicas of one release, and a claim of each answer."""
     remedy = Workaround(
         name="log_epsilon", title=text, options={"remedy": "log_epsilon"}, against={"fault": "silent_log"}, origin=text
     )

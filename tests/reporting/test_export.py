@@ -11,8 +11,9 @@ import pytest
 from harness.adapters.storage import case_files
 from harness.domain.cases.case import Case, Level, Tolerance
 from harness.domain.errors import UsageError
+from harness.domain.trials.exported_case import ExportedCase
 from harness.domain.trials.variant import Variant
-from harness.reporting.export import Export, call, parts, script
+from harness.reporting.export import call, parts, script
 from tests.examples import HOSTILE, case
 
 TEXT = """\
@@ -41,7 +42,7 @@ TWO = Variant(replicas=2, strategy="mirrored")
 
 
 def export(made: Case, variant: Variant = TWO) -> str:
-    return script(Export(case=made, release="3.9.2", pins=("keras==3.9.2", "numpy==2.0.2"), variant=variant))
+    return script(ExportedCase(case=made, release="3.9.2", pins=("keras==3.9.2", "numpy==2.0.2"), variant=variant))
 
 
 class TestParts:

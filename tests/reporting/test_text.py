@@ -86,8 +86,8 @@ class TestMarkdown:
     @given(ANY)
     def test_unescaped_it_is_the_clean_text(self, text):
         """Nothing is lost: taking the escapes away gives what a terminal shows."""
-        told = markdown(text).replace("@\u200b", "@")
-        assert re.sub(r"\\([\\`*_{}\[\]<>#|~&])", r"\1", told) == clean(text)
+        unescaped = markdown(text).replace("@\u200b", "@")
+        assert re.sub(r"\\([\\`*_{}\[\]<>#|~&])", r"\1", unescaped) == clean(text)
 
     def test_an_arrow_stays_readable(self):
         assert markdown("3.6.0 -> 3.7.0") == "3.6.0 -> 3.7.0"

@@ -1,4 +1,4 @@
-"""Keep the wheel and the lock of both sides of every edge: nightly builds vanish from the index."""
+"""Save wheel and lock of both sides of every transition: nightly builds vanish from the index."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 from pypi_simple import DigestMismatchError, DistributionPackage, NoSuchProjectError, PyPISimple
 
-from harness.adapters.environments.resolver import name_of
 from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import TIMEOUT_SECONDS
 from harness.adapters.storage.files import disk_errors, write_whole
 from harness.domain.findings.finding import Finding
+from harness.domain.releases.companions import name_of
 
 FOLDER = "kept"
 LOCK = "lock.txt"
 
 
-def keep_edges(finding: Finding, folder: Path) -> list[str]:
-    """Keep both sides of every transition under ``<folder>/kept/<version>/``.
+def save_artifacts(finding: Finding, folder: Path) -> list[str]:
+    """Save both sides of every transition under ``<folder>/kept/<version>/``.
 
     Returns:
-        What could not be kept, one sentence each; the answer stands without it.
+        What could not be saved, one sentence each; the answer does not depend on it.
     """
-    wanted = dict.fromkeys(v for t in finding.transitions for v in (t.last_before, t.first_after))
+    versions = dict.fromkeys(v for t in finding.transitions for v in (t.last_before, t.first_after))
     problems = []
     for release in finding.releases:
         own = finding.locks.get(release.environment or "")
-        if release.version in wanted and own is not None:
+        if release.version in versions and own is not None:
             place = folder / FOLDER / release.version
             with disk_errors(place, "free some space"):
                 place.mkdir(parents=True, exist_ok=True)
             whole = {name_of(line): line for line in (*finding.environment.lock, *own)}
             write_whole(place / LOCK, "\n".join(line for _, line in sorted(whole.items())) + "\n")
-            if problem := _keep_wheel(finding, release.version, own, place):
+            if problem := _save_wheel(finding, release.version, own, place):
                 problems.append(problem)
     return problems
 
 
-def _keep_wheel(finding: Finding, version: str, lock: Sequence[str], place: Path) -> str | None:
+def _save_wheel(finding: Finding, version: str, lock: Sequence[str], place: Path) -> str | None:
     """Download the file that the environment was built from; returns why that failed."""
     package = finding.question.package
     hashes = {
@@ -60,17 +60,17 @@ def _keep_wheel(finding: Finding, version: str, lock: Sequence[str], place: Path
             page = client.get_project_page(package, timeout=TIMEOUT_SECONDS)
             file = choose(page.packages, version, hashes, finding.environment.python)
             if file is None:
-                return f"{package} {version} is not on the index any more, so its file could not be kept"
+                return f"{package} {version} is not on the index any more, so its file could not be saved"
             client.download_package(file, place / Path(file.filename).name, timeout=TIMEOUT_SECONDS)
     except (requests.RequestException, NoSuchProjectError, DigestMismatchError, OSError, ValueError) as error:
-        return f"the file of {package} {version} could not be kept: {type(error).__name__}"
+        return f"the file of {package} {version} could not be saved: {type(error).__name__}"
     return None
 
 
 def choose(
     files: Iterable[DistributionPackage], version: str, hashes: set[str], python: str
 ) -> DistributionPackage | None:
-    """The file that an installer takes: a wheel that fits the interpreter, the most specific first, else the source."""
+    """The file that an installer chooses: the most specific wheel that fits the interpreter, else the source."""
     own = [f for f in files if _is(f, version) and (f.digests or {}).get("sha256") in hashes]
     order = {tag: place for place, tag in enumerate(_tags(python))}
     ranks = [(min((order[t] for t in _wheel_tags(f) if t in order), default=None), f) for f in own]

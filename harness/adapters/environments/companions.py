@@ -16,7 +16,7 @@ from harness.domain.releases.distributions import FRAMEWORK, import_name
 
 
 def framework_package() -> str:
-    """The distribution that brings TensorFlow to this machine."""
+    """The distribution that installs TensorFlow on this machine."""
     if sys.platform == "linux" and platform.machine() == "x86_64" and not has_gpu():
         return "tensorflow-cpu"
     return "tensorflow[and-cuda]" if sys.platform == "linux" and has_gpu() else FRAMEWORK
@@ -28,10 +28,19 @@ def has_gpu() -> bool:
 
 
 def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_packages: Iterable[str]) -> Wanted:
-    """Lay the user's pins (``--with``) over the cases' companions and name the framework's distribution.
+    """Replace companions of the case by the user's pins (``--with``), and name the framework's distribution.
 
-    A pin of ``tensorflow`` holds for whatever distribution brings TensorFlow to this machine. What installs the
-    same module as the package under test (keras beside keras-nightly) is no companion of it.
+    A pin of ``tensorflow`` applies to the distribution that installs TensorFlow on this machine. A package that
+    installs the same module as the package under test (keras beside keras-nightly) is not a companion.
+
+    Args:
+        package: Distribution under test.
+        companions: Requirements of the case.
+        pins: Requirements of the user.
+        data_packages: Installed without their dependencies, for their data alone.
+
+    Raises:
+        UsageError: a pin names the package under test.
     """
     under_test = import_name(package)
     chosen: dict[str, list[str]] = {}
@@ -59,12 +68,12 @@ def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_pa
 
 
 def doubled(distributions: Iterable[str]) -> bool:
-    """Whether the framework is among them under two names, which install the same files."""
+    """Whether TensorFlow is among them under two names, which would install the same files."""
     return sum(import_name(name) == FRAMEWORK for name in distributions) > 1
 
 
 def by_own_name(requirements: Iterable[str]) -> tuple[str, ...]:
-    """The requirements with the framework under its own name: tf-keras and others ask for it by that name alone."""
+    """The requirements with TensorFlow under its own name: tf-keras and others require it by that name alone."""
     parsed = [Requirement(text) for text in requirements]
     for requirement in parsed:
         if import_name(requirement.name) == FRAMEWORK:

@@ -1,6 +1,6 @@
-"""Who is to blame when uv or nox failed: the index, the disk, the memory, or the release itself.
+"""Why uv or nox failed: because of the index, the disk, the memory, or the release itself.
 
-Only the last says something about a release. What may be gone the next time is tried again, a few times.
+Only the last is a fact about the release. What may be gone the next time is tried again, a few times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Transient(InfrastructureError):
-    """A failure of the surroundings that may be gone the next time."""
+    """A failure of the machine or the network that may be gone the next time."""
 
 
 _DISK = re.compile(r"No space left on device|Disk quota exceeded|os error (28|122)\b")
@@ -41,68 +41,70 @@ _BUILD_OUTPUT = re.compile(r"\[std(err|out)\]")  # what follows was printed by a
 
 
 def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | None:
-    """Say what in the surroundings made a run of uv or nox fail, or None: then the release did.
+    """Return the failure of index, network or machine that ended a run of uv or nox; None: the release did.
 
     Args:
         ended: A run that failed.
-        doing: What it was for: ``resolving`` or ``installing``.
+        doing: What the run was for: ``resolving`` or ``installing``.
     """
     if machine := machine_failure(ended, doing):
         return machine
-    told = explanation(ended.tail)[:TEXT_LIMIT]
+    explained = explanation(ended.tail)[:TEXT_LIMIT]
     of_uv = _BUILD_OUTPUT.split(ended.tail)[0]
     if _READ_ONLY.search(of_uv):
         return InfrastructureError(
-            f"a folder cannot be written while {doing}", where=told, hint="check HARNESS_HOME and UV_CACHE_DIR"
+            f"a folder cannot be written while {doing}", where=explained, hint="check HARNESS_HOME and UV_CACHE_DIR"
         )
     if found := _LIES.search(of_uv):
         return Transient(
             f"the package index sent another file than it promised: {found[0]}",
-            where=told,
+            where=explained,
             hint="do not use this file; if it stays so, ask those who run the index",
         )
     if ended.timed_out or (_INDEX.search(of_uv) and not _GONE.search(of_uv)):
         return Transient(
             f"the package index did not answer while {doing}" + (" (deadline)" if ended.timed_out else ""),
-            where=told,
+            where=explained,
             hint="check the network and the index address, then run the same command again",
         )
     return None
 
 
 def machine_failure(ended: Ended, doing: str) -> InfrastructureError | None:
-    """Say whether a process failed for lack of disk or memory."""
-    told = explanation(ended.tail)[-TEXT_LIMIT:]
+    """Return the failure where a process ended for lack of disk space or memory, else None."""
+    explained = explanation(ended.tail)[-TEXT_LIMIT:]
     if _DISK.search(ended.tail):
-        return InfrastructureError(f"the disk is full ({doing})", where=told, hint="free some space and run it again")
+        return InfrastructureError(
+            f"the disk is full ({doing})", where=explained, hint="free some space and run it again"
+        )
     if _MEMORY.search(ended.tail) or ended.exit_code in (-signal.SIGKILL, 128 + signal.SIGKILL):
-        return Transient(f"memory ran out ({doing})", where=told, hint="use fewer --jobs and run it again")
+        return Transient(f"memory ran out ({doing})", where=explained, hint="use fewer --jobs and run it again")
     return None
 
 
 def explanation(output: str) -> str:
-    """What uv says of a failure, folded into one paragraph: without its drawing, its hints and what nox prints."""
-    said = _NOX_COMMAND.sub("", output)
-    lines = [line for line in said.splitlines() if not line.lstrip().startswith(("warning:", "hint:", "nox >"))]
+    """The error text of uv as one paragraph, without its line drawing, its hints and what nox prints."""
+    of_uv = _NOX_COMMAND.sub("", output)
+    lines = [line for line in of_uv.splitlines() if not line.lstrip().startswith(("warning:", "hint:", "nox >"))]
     text = " ".join(_DRAWING.sub(" ", " ".join(lines)).split())
     text = re.sub(r"^.*?No solution found when resolving dependencies:?", "", text)
     return re.sub(r" cause: ", ": ", text.removeprefix("error: ")).removeprefix(" cause: ").removeprefix(": ").strip()
 
 
-def retried(work: Callable[[], T], processes: Processes, tell: Callable[[str], None] = lambda _: None) -> T:
-    """Do something again while its failure is `Transient`; the last failure is let out.
+def retried(work: Callable[[], T], processes: Processes, notify: Callable[[str], None] = lambda _: None) -> T:
+    """Call `work` again while it raises `Transient`; after the last attempt that error is raised.
 
     Args:
         work: What to do.
-        processes: A harness that is being ended does not wait.
-        tell: Hears of every failure that is followed by another attempt.
+        processes: When it is being ended, there is no wait before the next attempt.
+        notify: Called with each failure that is followed by another attempt.
     """
     return tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(Transient),
         stop=tenacity.stop_after_attempt(ATTEMPTS),
         wait=tenacity.wait_exponential_jitter(initial=1, max=10),
         sleep=tenacity.sleep_using_event(processes.ended),
-        before_sleep=lambda state: tell(_reason(state)),
+        before_sleep=lambda state: notify(_reason(state)),
         reraise=True,
     )(work)
 

@@ -39,13 +39,13 @@ class Interpreters:
             self._found = self._find()
         return self._found
 
-    def named(self, wanted: str) -> Interpreter:
-        """Return the one asked for by version (3.11) or path; raises `UsageError`."""
+    def named(self, name: str) -> Interpreter:
+        """Return the interpreter with this version (3.11 or 3.11.7) or path; raises `UsageError`."""
         for interpreter in self.candidates():
-            if wanted in (interpreter.minor, interpreter.version, interpreter.path):
+            if name in (interpreter.minor, interpreter.version, interpreter.path):
                 return interpreter
         found = ", ".join(i.version for i in self.candidates())
-        raise UsageError(f"no Python {wanted} on this machine", where="--python", hint=f"found: {found}")
+        raise UsageError(f"no Python {name} on this machine", where="--python", hint=f"found: {found}")
 
     def fetch(self, minor: str) -> Interpreter | None:
         """Let uv fetch an interpreter; None when it cannot (no network, or not published for this platform)."""
@@ -88,7 +88,7 @@ def base_executable() -> str:
 
 
 def _read_list(text: str) -> list[Interpreter]:
-    """Read uv's list; warnings may stand before it."""
+    """Read uv's list; warnings may come before it."""
     start = text.find("[{")
     try:
         rows = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else []

@@ -26,14 +26,14 @@ from harness.adapters.storage.files import write_whole
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 
 BUILD_SECONDS = 1800.0  # a cold download of TensorFlow on a slow line
-REASON_LIMIT = 500  # characters of the installer's explanation that are kept
+REASON_LIMIT = 500  # characters of the installer's explanation
 SESSION_FILE = Path(harness.__file__).parent / "environment_noxfile.py"
 SEAL = "sealed.json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """One sealed folder: where its interpreter and packages are, what it stands on, what its files looked like."""
+    """One sealed folder: its interpreter, its packages, the layer below it, and a hash of the state of its files."""
 
     key: str
     executable: str
@@ -55,21 +55,21 @@ class Installer:
         self._python = python
 
     def build(
-        self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, tell: Callable[[str], None]
+        self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]
     ) -> Layer:
-        """Install until the files are those that were published, check that none has two owners, and seal."""
-        install = partial(retried, partial(self._install, key, folder, lock, base), self._processes, tell)
+        """Install, check that every file is as published and belongs to one distribution alone, and seal."""
+        install = partial(retried, partial(self._install, key, folder, lock, base), self._processes, notify)
         layer = install()
         sealing.check([Path(one.site) for one in (base, layer) if one is not None])  # two owners look like an edit
         if edited := sealing.altered(Path(layer.site)):
-            tell(f"the installer's cache holds edited files of {', '.join(edited)}: fetching them again")
+            notify(f"the installer's cache holds edited files of {', '.join(edited)}: fetching them again")
             self._forget(edited, folder)
             layer = install()
         write_whole(folder / SEAL, codec.dumps(Layer, layer))
         return layer
 
     def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None) -> Layer:
-        """Run the nox session in a folder that nobody else writes to, not even what a killed harness left behind."""
+        """Run the nox session in a new folder: a process of a killed harness may still write to the old one."""
         (folder / SEAL).unlink(missing_ok=True)
         for old in folder.iterdir():
             if old.is_dir():
@@ -92,8 +92,8 @@ class Installer:
             raise self._build_failure(ended)
         built = json.loads(answer.read_text(encoding="utf-8"))
         seen = sealing.fingerprint(Path(built["site"]))
-        stands_on = base.site if base else ""
-        return Layer(key=key, executable=built["executable"], site=built["site"], fingerprint=seen, base=stands_on)
+        below = base.site if base else ""
+        return Layer(key=key, executable=built["executable"], site=built["site"], fingerprint=seen, base=below)
 
     def _run_nox(self, folder: Path, log: Path) -> Ended:
         command = [
@@ -133,13 +133,13 @@ class Installer:
 
 
 def layer_key(lock: Sequence[str], base_key: str, python: str) -> str:
-    """Name of a layer: its lock, what it stands on, the interpreter and the platform."""
+    """Name of a layer: a hash of its lock, the layer below it, the interpreter, the platform and this version."""
     parts = [*sorted(lock), base_key, python, sys.platform, platform.machine(), harness.__version__]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
 
 
 def sealed(folder: Path, base: str) -> Layer | None:
-    """Return the layer if it was finished, nobody edited it since, and its base still lies where it did."""
+    """Return the layer if it was finished, no file was edited since, and its base is still in the same place."""
     try:
         layer = codec.loads(Layer, (folder / SEAL).read_bytes())
         intact = Path(layer.executable).exists() and sealing.fingerprint(Path(layer.site)) == layer.fingerprint

@@ -19,16 +19,16 @@ from packaging.utils import canonicalize_name
 
 from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
 from harness.adapters.environments.planning import Planner
-from harness.adapters.environments.resolver import Unsatisfiable, name_of, pin_of
+from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.domain.errors import Untestable
-from harness.domain.releases.companions import Companions, Mode
+from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment
-from harness.jobs.protocols import Event, Listener
+from harness.jobs.protocols import Event, EventKind, Listener
 
 LOCK_POLL_SECONDS = 0.5
 
@@ -57,30 +57,30 @@ class NoxEnvironments:
         python = self._companions.interpreter
         if not release.accepts_python(python.version):
             raise Untestable(f"requires Python {release.requires_python}; the timeline runs on {python.version}")
-        tell = partial(self._tell, release.version)
+        notify = partial(self._notify, release.version)
         started = time.monotonic()
         try:
-            lock = self._planner.lock_for(self._companions, release, tell)
+            lock = self._planner.lock_for(self._companions, release, notify)
         except Unsatisfiable as failure:
             raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
         resolve_seconds = time.monotonic() - started
-        return self._assemble(*self._layers(lock), tell, resolve_seconds=resolve_seconds)
+        return self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
 
-    def restore(self, recorded: Environment) -> Environment:
-        """Build again exactly what a journal recorded, without resolving anything.
+    def restore(self, earlier: Environment) -> Environment:
+        """Build an environment of a journal again, exactly as its lock says, without resolving anything.
 
         Raises:
             Untestable: a package of its lock can no longer be installed.
             InfrastructureError: index, disk or nox failed.
         """
-        return self._assemble(*self._layers(recorded.lock), partial(self._tell, recorded.key), resolve_seconds=0.0)
+        return self._assemble(*self._layers(earlier.lock), partial(self._notify, earlier.key), resolve_seconds=0.0)
 
     def _assemble(
-        self, top: tuple[str, ...], base_lock: tuple[str, ...], tell: Callable[[str], None], *, resolve_seconds: float
+        self, top: tuple[str, ...], base_lock: tuple[str, ...], notify: Callable[[str], None], *, resolve_seconds: float
     ) -> Environment:
         started = time.monotonic()
-        base, base_built = self._layer(base_lock, None, tell)
-        layer, built = self._layer(top, base, tell)
+        base, base_built = self._layer(base_lock, None, notify)
+        layer, built = self._layer(top, base, notify)
         return Environment(
             key=layer.key,
             executable=layer.executable,
@@ -90,8 +90,8 @@ class NoxEnvironments:
             reused=not (base_built or built),
         )
 
-    def _tell(self, version: str, note: str) -> None:
-        self._listener.notify(Event(kind="note", release=version, detail=note))
+    def _notify(self, version: str, note: str) -> None:
+        self._listener.notify(Event(kind=EventKind.NOTE, release=version, detail=note))
 
     def _layers(self, lock: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Split a lock into the package under test and the rest; the rest is the timeline's own set where it fits."""
@@ -103,34 +103,35 @@ class NoxEnvironments:
         fits = self._companions.mode is Mode.FIXED and {pin_of(x) for x in rest} <= {pin_of(x) for x in shared}
         return top, self._companions.shared if fits else (*sorted(rest), *self._companions.data_lock)
 
-    def _layer(self, lock: Sequence[str], base: Layer | None, tell: Callable[[str], None]) -> tuple[Layer, bool]:
+    def _layer(self, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]) -> tuple[Layer, bool]:
         """Return a sealed layer and whether it had to be built; safe for several harnesses at once."""
         key = layer_key(lock, base.key if base else "", self._companions.interpreter.path)
         if base is None and key in self._bases:
             return self._bases[key], False
         folder = self._home.folder("environments", key)
-        with self._alone(key, tell), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
+        with self._alone(key, notify), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
             layer = sealed(folder, base.site if base else "")
             built = layer is None
             if layer is None:
-                layer = self._installer.build(key, folder, lock, base, tell)
+                layer = self._installer.build(key, folder, lock, base, notify)
         if base is None:
             self._bases[key] = layer
         return layer, built
 
     @contextmanager
-    def _alone(self, key: str, tell: Callable[[str], None]) -> Iterator[None]:
-        """Hold the lock of one layer; says so when another harness holds it, and can be interrupted."""
+    def _alone(self, key: str, notify: Callable[[str], None]) -> Iterator[None]:
+        """Lock one layer; the listener learns when another harness has it, and the wait can be interrupted."""
         lock = FileLock(self._home.folder("locks") / f"{key}.lock")
-        tell_once = iter([tell])
+        waiting = False
         while True:
             self._processes.check_open()
             try:
                 lock.acquire(timeout=LOCK_POLL_SECONDS)
                 break
             except Timeout:
-                for first in tell_once:
-                    first("another harness is building this environment: waiting for it")
+                if not waiting:
+                    notify("another harness is building this environment: waiting for it")
+                waiting = True
         try:
             yield
         finally:

@@ -1,8 +1,8 @@
-"""One set of companions, held over all of a timeline, or over as much of it as one set takes.
+"""One set of companions, pinned over the whole timeline, or over as much of it as one set resolves with.
 
-A . . . . . . . . B      the set of one end takes the other
-x x A . . . . . . B      an end that does not resolve is left behind: it is skip, as any untestable end
-. . . . A | B . . .      a compatibility boundary: the longer side is held
+A . . . . . . . . B      the set of one end resolves with the other end
+x x A . . . . . . B      an end that resolves with nothing is left out: it is skip, as any untestable end
+. . . . A | B . . .      a compatibility boundary: the set of the longer side is pinned
 """
 
 from __future__ import annotations
@@ -11,51 +11,54 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from harness.adapters.environments.resolver import Unsatisfiable, name_of, pin_of
+from harness.adapters.environments.resolver import Unsatisfiable
+from harness.domain.releases.companions import name_of, pin_of
 from harness.domain.search.gaps import middles, next_outermost
 
 SCAN = 32
-"""So many evenly spread releases that do not resolve make a long timeline hopeless."""
+"""Of a long timeline, this many evenly spread releases are tried; when none resolves, no other is tried."""
 
 Lock = tuple[str, ...]
 Resolve = Callable[[int, Lock], Lock]
-"""Resolves the release at a place of the timeline, with pins to hold; raises `Unsatisfiable`."""
+"""Resolves the release at a place of the timeline with the given pins; raises `Unsatisfiable`."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
-    """A set of companions, as locked lines, and the places of the outermost releases that it takes."""
+class PinnedSet:
+    """A set of companions, as locked lines, and the places of the first and last release that it resolves with."""
 
     lock: Lock
     first: int
     last: int
 
 
-def over_all(count: int, resolve: Resolve) -> Held:
-    """Take the set of the oldest release for the newest too, or the other way round; raises `Unsatisfiable`."""
+def over_all(count: int, resolve: Resolve) -> PinnedSet:
+    """Pin the set of the oldest release for the newest too, or the other way round; raises `Unsatisfiable`."""
     try:
-        return _held(0, count - 1, resolve)
+        return _pinned(0, count - 1, resolve)
     except Unsatisfiable:
-        return _held(count - 1, 0, resolve)
+        return _pinned(count - 1, 0, resolve)
 
 
-def over_most(count: int, resolve: Resolve) -> Held:
-    """Hold the set of the newest release that resolves, or of the oldest: the one that takes more, else the newest.
+def over_most(count: int, resolve: Resolve) -> PinnedSet:
+    """Pin the set of the newest release that resolves, or of the oldest: whichever fits more of the timeline.
+
+    Where both fit the same number of releases, the newest one is used.
 
     Raises:
         Unsatisfiable: no release resolves.
     """
-    kept = lru_cache(maxsize=None)(lambda place, pins: _attempt(resolve, place, pins))
+    attempt = lru_cache(maxsize=None)(lambda place, pins: _attempt(resolve, place, pins))
     newest_first = range(count - 1, -1, -1)
-    found = [held for order in (newest_first, newest_first[::-1]) if (held := _along(order, kept)) is not None]
+    found = [pinned for order in (newest_first, newest_first[::-1]) if (pinned := _along(order, attempt)) is not None]
     if not found:
-        return _held(count - 1, count - 1, resolve)  # raises what stands in the way
+        return _pinned(count - 1, count - 1, resolve)  # raises the reason
     first, last = max(found, key=lambda ends: abs(ends[1] - ends[0]))
-    return _held(first, last, resolve)
+    return _pinned(first, last, resolve)
 
 
 def _along(order: range, attempt: Callable[[int, Lock], Lock | None]) -> tuple[int, int] | None:
-    """The first place that resolves, and the farthest behind it that takes its set; None when none resolves."""
+    """The first place that resolves, and the farthest one that resolves with its set; None when none resolves."""
     lead = _outermost(order, lambda place: attempt(place, ()) is not None)
     if lead is None:
         return None
@@ -65,11 +68,13 @@ def _along(order: range, attempt: Callable[[int, Lock], Lock | None]) -> tuple[i
     return lead, lead if far is None else far
 
 
-def _held(lead: int, follow: int, resolve: Resolve) -> Held:
+def _pinned(lead: int, follow: int, resolve: Resolve) -> PinnedSet:
     own = resolve(lead, ())
     other = resolve(follow, tuple(map(pin_of, own)))
     both = {name_of(line): line for line in (*other, *own)}
-    return Held(lock=tuple(line for _, line in sorted(both.items())), first=min(lead, follow), last=max(lead, follow))
+    return PinnedSet(
+        lock=tuple(line for _, line in sorted(both.items())), first=min(lead, follow), last=max(lead, follow)
+    )
 
 
 def _attempt(resolve: Resolve, place: int, pins: Lock) -> Lock | None:

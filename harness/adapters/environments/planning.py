@@ -16,22 +16,23 @@ from packaging.utils import canonicalize_name
 from harness import codec
 from harness.adapters.environments.companions import by_own_name, doubled, framework_package
 from harness.adapters.environments.interpreters import Interpreters
-from harness.adapters.environments.pinning import Held, Lock, Resolve, over_all, over_most
-from harness.adapters.environments.resolver import Resolver, Unsatisfiable, name_of, pin_of
+from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, over_all, over_most
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Channel, Release, Timeline
 
+_PLAN_FORMAT = 2  # plans of the first version name the boundary by another word, and would be read without it
 FETCHABLE = ("3.12", "3.11")  # interpreters for which most TensorFlow releases have wheels
 
 
 def _recent(file: Path) -> Companions | None:
-    """A plan as old as an index page may be; its interpreter must still be there."""
+    """A cached plan, if it is no older than an index page may be and its interpreter is still there."""
     try:
         if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
             return None
@@ -42,36 +43,36 @@ def _recent(file: Path) -> Companions | None:
 
 
 def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
-    """Whether uv says that a release which the index lists does not exist; a limit of time may hide it rightly."""
+    """Whether uv reports that a listed release does not exist; with a time limit it may rightly not see it."""
     gone = f"{release.package} was not found in the package registry"
     missing = f"there is no version of {release.package}=={release.version}"
     return release.source is None and (gone in explanation or (missing in explanation and not limited))
 
 
 def _overriding(release: Release) -> tuple[str, ...]:
-    """A commit calls itself by the last release's number, so what companions demand of that number says nothing."""
+    """A commit carries the number of the last release, so what companions require of that number means nothing."""
     return (release.requirement,) if release.channel is Channel.COMMIT else ()
 
 
-def _boundary(versions: Sequence[str], held: Held) -> str:
-    """Say where a set of companions stops to fit, and what to ask for to see the other side; "" when it fits all."""
+def _boundary(versions: Sequence[str], pinned: PinnedSet) -> str:
+    """Describe where a set of companions no longer fits, and how to see the other side; "" when it fits all."""
     boundaries = []
-    if held.first > 0:
-        before, after = versions[held.first - 1], versions[held.first]
+    if pinned.first > 0:
+        before, after = versions[pinned.first - 1], versions[pinned.first]
         boundaries.append(
-            f"the compatibility boundary lies between {before} and {after} (--to {before} asks for the other side)"
+            f"the compatibility boundary lies between {before} and {after} (use --to {before} for the other side)"
         )
-    if held.last < len(versions) - 1:
-        before, after = versions[held.last], versions[held.last + 1]
+    if pinned.last < len(versions) - 1:
+        before, after = versions[pinned.last], versions[pinned.last + 1]
         boundaries.append(
-            f"the compatibility boundary lies between {before} and {after} (--from {after} asks for the other side)"
+            f"the compatibility boundary lies between {before} and {after} (use --from {after} for the other side)"
         )
     if not boundaries:
         return ""
-    span = f"{versions[held.first]} to {versions[held.last]}"
+    span = f"{versions[pinned.first]} to {versions[pinned.last]}"
     return (
-        f"one set of companions takes no more than {span}: {'; '.join(boundaries)}. What does not fit is skip; "
-        "--companions as-of lets companions follow the releases"
+        f"one set of companions fits only {span}: {'; '.join(boundaries)}. The other releases are skip; "
+        "--companions as-of chooses companions for each release"
     )
 
 
@@ -85,8 +86,17 @@ class Planner:
 
     def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
         """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
-        asked = [wanted, timeline.versions, mode.value, python, index_address(), framework_package(), sys.executable]
-        file = self._plans / f"{hashlib.sha256(repr(asked).encode()).hexdigest()[:20]}.json"
+        parts = [
+            _PLAN_FORMAT,
+            wanted,
+            timeline.versions,
+            mode.value,
+            python,
+            index_address(),
+            framework_package(),
+            sys.executable,
+        ]
+        file = self._plans / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}.json"
         if (known := _recent(file)) is not None:
             return known
         made = self._plan_anew(timeline, wanted, mode, python)
@@ -94,9 +104,9 @@ class Planner:
         return made
 
     def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
-        """Find the newest companions that resolve with the whole timeline, on the first interpreter that takes them.
+        """Find the newest companions that resolve with the whole timeline, on the first interpreter that does.
 
-        Where no set takes both ends, the one that takes most is held, and the plan says where it stops to fit.
+        Where no set fits both ends, the one that fits the most releases is pinned, and the plan names the boundary.
 
         Raises:
             UsageError: no release of the timeline resolves; names the pair that clashes.
@@ -117,7 +127,7 @@ class Planner:
         raise self._nothing_fits(timeline, wanted, tried)
 
     def _companions_alone(self, wanted: Wanted, interpreter: Interpreter) -> None:
-        """Raise `Unsatisfiable` where the companions cannot be had at all: then no release needs to be asked about."""
+        """Raise `Unsatisfiable` where the companions resolve with no release at all: then none needs to be tried."""
         if wanted.requirements:
             self._resolver.lock(wanted.requirements, python=interpreter.path, overrides=wanted.overrides)
 
@@ -131,9 +141,9 @@ class Planner:
                 yield fetched
 
     def lock_for(
-        self, companions: Companions, release: Release, tell: Callable[[str], None] = lambda _: None
+        self, companions: Companions, release: Release, notify: Callable[[str], None] = lambda _: None
     ) -> tuple[str, ...]:
-        """Resolve one release with its companions; raises `Unsatisfiable`. `tell` hears of attempts that failed."""
+        """Resolve one release with its companions; raises `Unsatisfiable`. `notify` gets each attempt that failed."""
         as_of = companions.mode is Mode.AS_OF and release.released is not None
         limit = (release.released + timedelta(days=1)).isoformat() if as_of and release.released else None
         return self._resolve(
@@ -143,11 +153,11 @@ class Planner:
             constraints=[pin_of(line) for line in companions.lock],
             exclude_newer=limit,
             prefer_offline=companions.mode is Mode.FIXED,
-            tell=tell,
+            notify=notify,
         )
 
     def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
-        """Resolve; when uv does not find what the index lists, its cached page is old, or the index lies."""
+        """Resolve; where uv does not find what the index lists, try once more with a new page of the index."""
         for refresh in ((), (release.package,)):
             try:
                 return self._ask(release, wanted, interpreter, refresh=refresh, **settings)
@@ -156,13 +166,13 @@ class Planner:
                     raise
                 denied = failure.what
         raise InfrastructureError(
-            f"the index listed {release.package} {release.version} and now denies that it exists",
+            f"the index listed {release.package} {release.version}, and now uv does not find it there",
             where=denied[:600],
             hint="check the index address and its credentials, then run the same command again",
         )
 
     def _ask(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
-        """Resolve; where the release itself asks for the framework under another name, that name is taken."""
+        """Resolve; where the release itself requires the framework under another name, that name is used."""
         lock: tuple[str, ...] = ()
         for requirements in (wanted.requirements, by_own_name(wanted.requirements)):
             lock = self._resolver.lock(
@@ -188,7 +198,7 @@ class Planner:
         timeline: Timeline,
         wanted: Wanted,
         mode: Mode,
-        hold: Callable[[int, Resolve], Held],
+        pin: Callable[[int, Resolve], PinnedSet],
     ) -> Companions:
         data_lock = (
             self._resolver.lock(wanted.data_packages, python=interpreter.path, without_dependencies=True)
@@ -201,24 +211,24 @@ class Planner:
         siblings = {canonicalize_name(wanted.package), canonicalize_name(import_name(wanted.package))}
 
         def resolve(place: int, pins: Lock) -> Lock:
-            kept = [pin for pin in pins if name_of(pin) != canonicalize_name(wanted.package)]
-            return self._resolve(usable[place], wanted, interpreter, constraints=kept)
+            others = [line for line in pins if name_of(line) != canonicalize_name(wanted.package)]
+            return self._resolve(usable[place], wanted, interpreter, constraints=others)
 
-        held = hold(len(usable), resolve)
+        pinned = pin(len(usable), resolve)
         return Companions(
             wanted=wanted,
             mode=mode,
             interpreter=interpreter,
-            lock=tuple(line for line in held.lock if name_of(line) not in siblings),
+            lock=tuple(line for line in pinned.lock if name_of(line) not in siblings),
             data_lock=data_lock,
-            takes=held.last - held.first + 1,
-            boundary=_boundary([release.version for release in usable], held),
+            takes=pinned.last - pinned.first + 1,
+            boundary=_boundary([release.version for release in usable], pinned),
         )
 
     def _nothing_fits(
         self, timeline: Timeline, wanted: Wanted, tried: Sequence[tuple[Interpreter, Unsatisfiable]]
     ) -> UsageError:
-        asked = ", ".join(wanted.requirements) or "no companions"
+        companions = ", ".join(wanted.requirements) or "no companions"
         span = f"{wanted.package} {timeline.versions[0]} to {timeline.versions[-1]}"
         if not tried:
             needs = sorted({r.requires_python or "any" for r in timeline.releases})
@@ -234,7 +244,7 @@ class Planner:
             "releases have wheels for 3.11: `uv python install 3.11`)"
         )
         return UsageError(
-            f"the companions ({asked}) cannot be resolved with {span} on Python {pythons}",
+            f"the companions ({companions}) cannot be resolved with {span} on Python {pythons}",
             where=tried[0][1].what[:1200],
             hint=hint,
         )

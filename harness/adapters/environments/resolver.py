@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import which
 
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-
 from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Processes
@@ -54,20 +51,20 @@ class Resolver:
         exclude_newer: str | None = None,
         prefer_offline: bool = False,
         refresh: Iterable[str] = (),
-        tell: Callable[[str], None] = lambda _: None,
+        notify: Callable[[str], None] = lambda _: None,
     ) -> tuple[str, ...]:
         """Resolve and return the lock.
 
         Args:
-            requirements: What is asked for.
+            requirements: What to install.
             python: Path of the interpreter the lock is for.
-            constraints: Pins that hold if the package is needed at all.
-            overrides: Requirements that replace what packages ask for.
-            without_dependencies: Take only what is named.
+            constraints: Pins of packages, in force only where the package is needed.
+            overrides: Requirements that replace those of the packages.
+            without_dependencies: Lock the named packages alone.
             exclude_newer: RFC 3339 time; files uploaded later do not exist.
             prefer_offline: Try the cache first; right where everything is pinned, and 50 times faster.
-            refresh: Packages whose cached page is not to be believed.
-            tell: Hears of attempts that failed.
+            refresh: Packages whose cached index page is fetched again.
+            notify: Called with each attempt that failed.
 
         Raises:
             Unsatisfiable: with uv's explanation.
@@ -77,18 +74,18 @@ class Resolver:
         flags += ["--exclude-newer", exclude_newer] if exclude_newer else []
         flags += [word for name in refresh for word in ("--refresh-package", name)]
         with self._home.scratch() as scratch:
-            (scratch / "asked.in").write_text("\n".join(requirements) + "\n", encoding="utf-8")
+            (scratch / "requirements.in").write_text("\n".join(requirements) + "\n", encoding="utf-8")
             (scratch / "constraints").write_text("\n".join(constraints) + "\n", encoding="utf-8")
             (scratch / "overrides").write_text("\n".join(overrides) + "\n", encoding="utf-8")
             command = [
-                self._uv, "pip", "compile", "asked.in", "-c", "constraints", "--override", "overrides",
+                self._uv, "pip", "compile", "requirements.in", "-c", "constraints", "--override", "overrides",
                 "--python", python, "--generate-hashes", "--no-header",
                 "--no-annotate", "--quiet", "--output-file", "lock", *flags,
             ]  # fmt: skip
             if prefer_offline:
                 with contextlib.suppress(Unsatisfiable, InfrastructureError):
                     return self._compile([*command, "--offline"], scratch)
-            return retried(lambda: self._compile(command, scratch), self._processes, tell)
+            return retried(lambda: self._compile(command, scratch), self._processes, notify)
 
     def _compile(self, command: list[str], scratch: Path) -> tuple[str, ...]:
         log = scratch / f"log-{len(list(scratch.iterdir()))}"
@@ -104,13 +101,3 @@ def read_lock(text: str) -> tuple[str, ...]:
     """Join continued lines and drop comments and blank lines."""
     joined = re.sub(r"\\\s*\n\s*", " ", text)
     return tuple(line.strip() for line in joined.splitlines() if line.strip() and not line.startswith(("#", "--")))
-
-
-def name_of(line: str) -> str:
-    """Canonical name of a locked line."""
-    return str(canonicalize_name(Requirement(pin_of(line)).name))
-
-
-def pin_of(line: str) -> str:
-    """A locked line without its hashes."""
-    return line.split(" --hash=", 1)[0].strip()

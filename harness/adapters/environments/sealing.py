@@ -1,7 +1,7 @@
-"""An environment counts only when it holds what the index promised, and no file in it belongs to two distributions.
+"""An environment counts only when its files are as published, and none of them belongs to two distributions.
 
 ``keras`` and ``keras-nightly`` install over each other and no installer warns; the RECORD files show it.
-They show, too, when a file is not the one that was published: installers link files into their cache, so an
+They also show when a file is not the one that was published: installers link files into their cache, so an
 edit in place changes the cache, and every environment that is built from it.
 """
 
@@ -93,7 +93,7 @@ def records(site_folders: Iterable[Path]) -> Iterator[Path]:
 def _rows(record: Path) -> Iterator[_Row]:
     """Read a RECORD; it was written by whoever published the wheel, so nothing in it is believed."""
     if record.stat().st_size > LONGEST_RECORD:
-        raise Untestable("its list of files is too long to be true", where=str(record))
+        raise Untestable(f"its list of files is larger than {LONGEST_RECORD} bytes", where=str(record))
     try:
         lines = list(csv.reader(record.read_text(encoding="utf-8", errors="replace").splitlines()))
     except csv.Error as error:

@@ -1,1 +1,1 @@
-"""The package index: pages, addresses, single files of wheels. Only these modules ask it over the network."""
+"""The package index: its address, its pages, single files of wheels. Requests to it are made here and by uv."""

@@ -1,4 +1,4 @@
-"""Where the package index is asked, with its password and without."""
+"""The address of the package index, with its password and without."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def index_address() -> str:
 
 
 def without_password(address: str) -> str:
-    """An address as it may be kept: without user and password."""
+    """An address as it may be stored: without user and password."""
     parts = urlsplit(address)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def with_password(address: str) -> str:
-    """An address below the index as it must be asked for: with the index's user and password."""
-    own, asked = urlsplit(index_address()), urlsplit(address)
-    same = (own.scheme, own.netloc.rpartition("@")[2]) == (asked.scheme, asked.netloc)
-    return urlunsplit(asked._replace(netloc=own.netloc)) if same else address
+    """An address below the index as it must be requested: with the user and password of the index."""
+    own, target = urlsplit(index_address()), urlsplit(address)
+    same = (own.scheme, own.netloc.rpartition("@")[2]) == (target.scheme, target.netloc)
+    return urlunsplit(target._replace(netloc=own.netloc)) if same else address

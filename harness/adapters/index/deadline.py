@@ -1,7 +1,7 @@
-"""An end for what has none of its own.
+"""A deadline for calls that have none of their own.
 
-The time-outs of a connection count from byte to byte: a server that sends one byte a second keeps a reader
-for ever. Nothing but the reader's own thread can be left behind, so that is what happens.
+The time-outs of a connection count from byte to byte: a server that sends one byte a second occupies a reader
+for ever. A blocked call cannot be stopped from outside, so its thread is left behind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def within(seconds: float, work: Callable[[], T]) -> T:
     def answer() -> None:
         try:
             answers.put((work(), None))
-        except BaseException as error:  # noqa: BLE001 - it is raised again where somebody waits
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits
             answers.put((None, error))
 
     threading.Thread(target=answer, name="within", daemon=True).start()

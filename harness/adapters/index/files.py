@@ -1,4 +1,4 @@
-"""What the files of an index page say of releases."""
+"""Releases and wheels as the files of an index page describe them."""
 
 from __future__ import annotations
 
@@ -56,5 +56,5 @@ def _release(package: str, version: Version, files: list[DistributionPackage]) -
 
 
 def _aware(moment: datetime) -> datetime:
-    """A time without a zone is UTC, as the standard says."""
+    """A time without a zone is UTC, by the standard."""
     return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)

@@ -40,7 +40,7 @@ class PackageIndex:
         self._fresh_seconds = fresh_seconds
 
     def page(self, package: str) -> IndexPage:
-        """Return the page of a package: cached while fresh, asked for when older, cached again when that fails.
+        """Return the page of a package: the cached one while it is fresh or when the index fails, else a new one.
 
         Raises:
             UsageError: the index does not know the package.
@@ -73,7 +73,7 @@ class PackageIndex:
         reraise=True,
     )
     def _fetch(self, package: str) -> list[DistributionPackage]:
-        """Ask the index; what it says that is no page, or a page without files, is a `ValueError`."""
+        """Request the page; an answer that is no page, or one without files, is a `ValueError`."""
         try:
             files = within(PAGE_SECONDS, lambda: self._ask(package))
         except (AttributeError, KeyError, TypeError, RecursionError, UnsupportedRepoVersionError) as error:
@@ -99,7 +99,7 @@ class PackageIndex:
                 hint="check the network or the index address, then run the same command again",
             ) from error
         hours = _age_seconds(cached) / 3600
-        age = f"{hours:.1f} hours ago" if hours >= 0 else "when the clock stood later than now"
+        age = f"{hours:.1f} hours ago" if hours >= 0 else "at a time later than now by the clock"
         stale = f"the index does not answer ({reason}); using the page of {package} cached {age}"
         return replace(cached, stale_reason=stale)
 

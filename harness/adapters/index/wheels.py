@@ -27,14 +27,14 @@ LARGEST_FILE = 5_000_000  # bytes after unpacking; a hostile wheel may claim far
 def read_files(home: Home, package: str, version: str, wheel: WheelFile, names: Sequence[str]) -> dict[str, str]:
     """Return the text of the named files of one wheel; those that it lacks are absent.
 
-    The wheel is fetched once, held against its hash, and kept in the cache.
+    The wheel is fetched once, checked against its hash, and stored in the cache.
 
     Raises:
         Untestable: the wheel is damaged, too large, or not what the index promised.
         InfrastructureError: the index does not answer.
     """
     name = f"{package}-{version}-{(wheel.sha256 or 'unhashed')[:16]}.whl"
-    path = home.folder("wheels") / re.sub(r"[^A-Za-z0-9._+!-]", "_", name)  # the index may say anything
+    path = home.folder("wheels") / re.sub(r"[^A-Za-z0-9._+!-]", "_", name)  # an index may answer anything
     if not path.exists():
         _fetch_in_time(wheel, path)
     try:

@@ -1,4 +1,4 @@
-"""What a process prints, kept in a file that stays small: its beginning and its end, however much lies between.
+"""A log file of bounded size: the beginning and the end of what a process prints.
 
 A process never waits for us: a thread reads all it prints, and goes on reading when the disk takes no more.
 """
@@ -15,7 +15,7 @@ HEAD_BYTES = 2_000_000
 TAIL_BYTES = 2_000_000
 CHUNK = 65_536
 PIPE_BYTES = 1_048_576  # the most that a pipe holds when the process has ended
-LOOK_SECONDS = 0.2  # how often to see whether the process has ended while another one holds its output open
+POLL_SECONDS = 0.2  # how often to check whether the process has ended while another one has its output open
 
 
 class BoundedLog:
@@ -23,7 +23,7 @@ class BoundedLog:
 
     Args:
         log: The file.
-        whole: Keep all of it, because it is a result; else the middle of what is too long is left out.
+        whole: Write all of it, because it is a result; else the middle is left out where it is too long.
     """
 
     def __init__(self, log: Path, *, whole: bool) -> None:
@@ -31,7 +31,7 @@ class BoundedLog:
         self._whole = whole
         self._room = HEAD_BYTES
         self._tail: deque[bytes] = deque()
-        self._held = 0
+        self._tail_bytes = 0
         self._dropped = 0
         self._failure: OSError | None = None
         self._ended = threading.Event()
@@ -51,7 +51,7 @@ class BoundedLog:
         self.writer = -1
 
     def __exit__(self, *_: object) -> None:
-        """Keep what the process left in the pipe, and finish the file."""
+        """Write what the process left in the pipe, and finish the file."""
         self.handed_over()
         self._ended.set()
         self._thread.join()
@@ -65,19 +65,19 @@ class BoundedLog:
             raise self._failure
 
     def _read(self) -> None:
-        left = PIPE_BYTES  # who still prints after the end, out of our reach, is not listened to for ever
+        left = PIPE_BYTES  # a process beyond our reach may print on after the end: no more than this is read
         with selectors.DefaultSelector() as selector:
             selector.register(self._reader, selectors.EVENT_READ)
             while left > 0:
-                if selector.select(LOOK_SECONDS):
+                if selector.select(POLL_SECONDS):
                     if not (chunk := os.read(self._reader, CHUNK)):
                         return
-                    self._keep(chunk)
+                    self._store(chunk)
                     left -= len(chunk) if self._ended.is_set() else 0
                 elif self._ended.is_set():
                     return
 
-    def _keep(self, chunk: bytes) -> None:
+    def _store(self, chunk: bytes) -> None:
         if self._whole:
             self._write(chunk)
             return
@@ -87,10 +87,10 @@ class BoundedLog:
             self._write(head)
         if rest:
             self._tail.append(rest)
-            self._held += len(rest)
-        while self._held - len(self._tail[0] if self._tail else b"") >= TAIL_BYTES:
+            self._tail_bytes += len(rest)
+        while self._tail_bytes - len(self._tail[0] if self._tail else b"") >= TAIL_BYTES:
             gone = len(self._tail.popleft())
-            self._held -= gone
+            self._tail_bytes -= gone
             self._dropped += gone
 
     def _write(self, chunk: bytes) -> None:

@@ -35,12 +35,12 @@ can read the environment of its parent."""
 
 def for_trial(scratch: Path) -> dict[str, str]:
     """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*."""
-    kept = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
+    inherited = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
     folders = {name: scratch / name for name in ("home", "cache", "tmp")}
     for folder in folders.values():
         folder.mkdir(exist_ok=True)
     return {
-        **kept,
+        **inherited,
         "HOME": str(folders["home"]),
         "XDG_CACHE_HOME": str(folders["cache"]),
         "TMPDIR": str(folders["tmp"]),
@@ -56,13 +56,13 @@ def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, 
     The address of the index may hold a password. It is handed over here and never on a command line, which
     everybody can read and nox prints into its log.
     """
-    kept = {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
     }
-    kept.pop("UV_INDEX_URL", None)  # the old name of what is set here
-    return {**kept, "UV_DEFAULT_INDEX": index_address(), **extra}
+    inherited.pop("UV_INDEX_URL", None)  # the old name of what is set here
+    return {**inherited, "UV_DEFAULT_INDEX": index_address(), **extra}
 
 
 def case_settings() -> dict[str, str]:

@@ -50,7 +50,7 @@ class Ended:
 class Processes:
     """Starts processes and can end all of them at once.
 
-    Output goes to a file that keeps its beginning and its end, so a process that prints without end fills no disk.
+    Of a long output only the beginning and the end are written, so a process that prints without end fills no disk.
     """
 
     def __init__(self) -> None:
@@ -79,11 +79,11 @@ class Processes:
             cwd: Its working directory.
             deadline_seconds: When its group is ended.
             stdin: What it is given to read.
-            whole: Keep all that it prints, because that is what it is asked for; else the middle may be left out.
+            whole: Write all that it prints, because that is the result; else the middle may be left out.
 
         Raises:
             InfrastructureError: the program cannot be started.
-            Interrupted: the harness is being ended, so how the process ended says nothing.
+            Interrupted: the harness is being ended, so how the process ended means nothing.
         """
         started = time.monotonic()
         mark = f"{self._mark}-{uuid.uuid4().hex}"
@@ -164,8 +164,12 @@ def ended_by_signal(processes: Processes) -> Iterator[None]:
     """On Ctrl-C end the children first: the threads that wait for them can then return.
 
     A handler runs between two instructions of the main thread, which may hold a lock at that moment; so it
-    only writes a byte, and a thread that waits for the byte does the work.
+    only writes a byte, and a thread that waits for the byte does the work. Outside the main thread nothing changes:
+    signals reach the main thread alone, and only it may set their handlers.
     """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     wakes, writes = os.pipe()
     os.set_blocking(writes, False)
 
@@ -192,7 +196,7 @@ def ended_by_signal(processes: Processes) -> Iterator[None]:
 
 
 def _end_marked(mark: str) -> None:
-    """Kill whatever carries the mark, and look again: a process may fork while we look."""
+    """Kill whatever carries the mark until nothing does: a process may fork during the search for it."""
     for _ in range(ROUNDS):
         found = [process for process in psutil.process_iter() if _carries(process, mark)]
         if not found:

@@ -1,1 +1,1 @@
-"""Files of ours: cache, journals, reports, case files. Whatever is written here is whole or absent."""
+"""Files of the harness: cache, journals, reports, case files. Whatever is written here is whole or absent."""

@@ -85,6 +85,13 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_reports(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write reports by file name into a folder that is there, each whole or not at all."""
+    """Write reports by file name into a folder that is there, each whole or not at all.
+
+    A name such as ``locks/KEY.txt`` has its own folder, which is made.
+    """
     for name, text in texts.items():
-        write_whole(folder / name, text)
+        path = folder / name
+        if path.parent != folder:
+            with disk_errors(path, "choose a folder that can be written"):
+                path.parent.mkdir(exist_ok=True)
+        write_whole(path, text)

@@ -1,9 +1,8 @@
-"""The journal of a run: one fsynced JSON line per finished trial, and a header that says what was asked."""
+"""The journal of a run: a header that says what the question was, then one line per finished trial."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from harness import codec
+from harness.adapters.storage import formats, json_lines
 from harness.adapters.storage.files import disk_errors
 from harness.domain.errors import UsageError
 from harness.domain.findings.question import Question
@@ -24,12 +24,13 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class FileJournal:
-    """Append-only; a torn last line (power cut, kill) is dropped when it is read, and then cut off.
+    """Append-only; a torn last line (power cut, kill) is dropped when it is read, and cut off by the next one.
 
-    It is held by one harness at a time, from `begin` or `resume` to the end of its ``with`` block.
+    One harness at a time has it open, from `begin` or `resume` to the end of its ``with`` block.
     """
 
     def __init__(self, folder: Path, header: RunHeader, entries: Sequence[Entry], lock: FileLock) -> None:
+        self.folder = folder
         self._path = folder / NAME
         self.header = header
         self._entries = list(entries)
@@ -38,30 +39,33 @@ class FileJournal:
 
     @classmethod
     def begin(cls, folder: Path, header: RunHeader) -> FileJournal:
-        """Start a journal; the folder must not hold one."""
-        with _held(folder) as lock:
+        """Start a journal; raises `UsageError` where the folder has one already."""
+        with _locked(folder) as lock:
             journal = cls(folder, header, (), lock)
             if journal._path.exists() and _lines(journal._path):
                 raise UsageError(
-                    "the output folder already holds a run",
+                    "the output folder already has a run in it",
                     where=str(folder),
                     hint=f"continue it with --resume {folder}",
                 )
             with disk_errors(folder, "choose another --output"):
                 journal._path.unlink(missing_ok=True)  # a header that a kill tore
-            journal._append(codec.dumps(RunHeader, header))
+            journal._append(formats.dumps(RunHeader, header))
         return journal
 
     @classmethod
     def resume(cls, folder: Path, question: Question | None) -> FileJournal:
-        """Open a journal again; refuses a question that changed and says what changed.
+        """Open a journal again.
 
         Args:
             folder: The run's folder.
-            question: What is asked now; None takes the journal's own.
+            question: The question of now; None takes the journal's own.
+
+        Raises:
+            UsageError: there is no run, another harness is writing it, or the question changed; names each change.
         """
-        read(folder)  # a folder that holds no run gets no lock either
-        with _held(folder) as lock:
+        read(folder)  # a folder without a run gets no lock either
+        with _locked(folder) as lock:
             header, entries = read(folder)
             changes = header.question.differences(question) if question is not None else []
             if changes:
@@ -70,7 +74,6 @@ class FileJournal:
                     where="; ".join(changes)[:2000],
                     hint="start a new run without --resume, or restore what changed",
                 )
-            _cut_torn_line(folder / NAME)
         return cls(folder, header, entries, lock)
 
     def __enter__(self) -> FileJournal:
@@ -91,54 +94,46 @@ class FileJournal:
             return tuple(self._entries)
 
     def _append(self, line: str) -> None:
-        """Write one line, or none: a disk that fills up half way must not leave a torn line before the next."""
-        with disk_errors(self._path, "choose another --output"), self._path.open("ab", buffering=0) as file:
-            whole = file.seek(0, os.SEEK_END)
-            rest = memoryview(line.encode() + b"\n")
-            try:
-                while rest:
-                    rest = rest[file.write(rest) :]
-                os.fsync(file.fileno())
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    file.truncate(whole)
-                raise
+        json_lines.append(self._path, line, hint="choose another --output")
 
 
 def read(folder: Path) -> tuple[RunHeader, list[Entry]]:
-    """Read a run's journal; raises `UsageError` when there is none or it is damaged before its last line."""
+    """Read a run's journal, written by this version or by an earlier one.
+
+    Raises:
+        UsageError: there is none, it is damaged before its last line, or a newer harness wrote it.
+    """
     path = folder / NAME
     lines = _lines(path)
     if not lines:
         raise UsageError(
-            "the run ended before it began: its journal holds nothing yet",
+            "the run ended before it began: its journal is empty",
             where=str(path),
             hint="start it again without --resume",
         )
     try:
+        header = formats.loads(RunHeader, lines[0], where=str(path))
         entries = [codec.loads(Entry, line) for line in lines[1:]]
         for entry in entries:
             _check_key(entry)
-        return codec.loads(RunHeader, lines[0]), entries
     except codec.Malformed as error:
         raise UsageError(
             f"the journal is damaged: {str(error)[:300]}",
             where=str(path),
-            hint="finished trials are also in the cache: start the same question anew, nothing is run twice",
+            hint="start the same question anew: finished trials are in the cache too and are not run again",
         ) from error
+    return header, entries
 
 
 def _lines(path: Path) -> list[bytes]:
-    """The whole lines; the newline is written last, so what follows the last one is torn."""
     try:
         if path.stat().st_size > LARGEST_JOURNAL:
             raise UsageError("the journal is too large to be one", where=str(path), hint="give the folder of a run")
-        whole, _, _ = path.read_bytes().rpartition(b"\n")
+        return [line for _, line in json_lines.whole_lines(path.read_bytes())]
     except OSError as error:
         raise UsageError(
             f"there is no run to read: {error.strerror}", where=str(path), hint="give the folder that the run printed"
         ) from error
-    return [line for line in whole.split(b"\n") if line.strip()]
 
 
 def _check_key(entry: Entry) -> None:
@@ -148,7 +143,7 @@ def _check_key(entry: Entry) -> None:
 
 
 @contextlib.contextmanager
-def _held(folder: Path) -> Iterator[FileLock]:
+def _locked(folder: Path) -> Iterator[FileLock]:
     """Lock a run's folder for one harness, and keep it locked unless the block fails.
 
     Raises:
@@ -167,10 +162,3 @@ def _held(folder: Path) -> Iterator[FileLock]:
     except BaseException:
         lock.release()
         raise
-
-
-def _cut_torn_line(path: Path) -> None:
-    with disk_errors(path, "choose another --output"), path.open("r+b") as file:
-        content = file.read()
-        if content and not content.endswith(b"\n"):
-            file.truncate(content.rfind(b"\n") + 1)

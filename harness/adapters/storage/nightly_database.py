@@ -1,4 +1,4 @@
-"""The history of nights in one SQLite file, made anew from the journal whenever it is asked for."""
+"""The history of nights in one SQLite file, made anew from the journal each time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.adapters.storage.files import disk_errors
@@ -82,7 +82,7 @@ def evenings(path: Path, case: str) -> list[NightRow]:
             NightRow(night=n, nightly=v, word=w, symptoms=s or "", reason=r or "", inferred=bool(i))
             for n, v, w, s, r, i in base.execute(query, (case,))
         ]
-    return list(_quietened(rows))
+    return list(_most_interesting(rows))
 
 
 def bad_periods(path: Path, case: str) -> list[BadPeriod]:
@@ -98,40 +98,32 @@ def bad_periods(path: Path, case: str) -> list[BadPeriod]:
             last = periods[-1] if periods and periods[-1].symptom == symptom and not periods[-1].over else None
             bad = word in ("new", "regressed", "still bad") and outcome == "bad"
             if bad and last is None:
-                periods.append(_period(symptom, night, version, night, version, 1, over=False))
-            elif last is not None:
-                periods[-1] = (
-                    _period(symptom, last.first, last.first_version, night, version, last.nights + 1, over=False)
-                    if bad
-                    else _period(
-                        symptom, last.first, last.first_version, last.last, last.last_version, last.nights, over=True
+                periods.append(
+                    BadPeriod(
+                        symptom=symptom,
+                        first=night,
+                        first_version=version,
+                        last=night,
+                        last_version=version,
+                        nights=1,
+                        over=False,
                     )
                 )
+            elif bad and last is not None:
+                periods[-1] = replace(last, last=night, last_version=version, nights=last.nights + 1)
+            elif last is not None:
+                periods[-1] = replace(last, over=True)
     return sorted(periods, key=lambda period: (period.last, period.first), reverse=True)
 
 
 def cases(path: Path) -> list[str]:
-    """Names of all cases that any night looked at."""
+    """Names of all cases that were tried in any night."""
     with _open(path) as base:
         return [name for (name,) in base.execute('SELECT DISTINCT "case" FROM result ORDER BY "case"')]
 
 
-def _period(
-    symptom: str, first: str, first_version: str, last: str, last_version: str, nights: int, *, over: bool
-) -> BadPeriod:
-    return BadPeriod(
-        symptom=symptom,
-        first=first,
-        first_version=first_version,
-        last=last,
-        last_version=last_version,
-        nights=nights,
-        over=over,
-    )
-
-
-def _quietened(rows: Sequence[NightRow]) -> Iterator[NightRow]:
-    """What is as expected, or hidden, is said only when nothing louder happened in that night."""
+def _most_interesting(rows: Sequence[NightRow]) -> Iterator[NightRow]:
+    """Leave out what is as expected or undecided in nights that have a result of more interest."""
     quiet = ("as expected", "insufficient data")
     loud = {row.night for row in rows if row.word not in quiet}
     decided = {row.night for row in rows if row.word == "as expected"}
@@ -139,14 +131,7 @@ def _quietened(rows: Sequence[NightRow]) -> Iterator[NightRow]:
         if row.word not in quiet:
             yield row
         elif row.night not in loud and (row.word == "as expected" or row.night not in decided):
-            yield NightRow(
-                night=row.night,
-                nightly=row.nightly,
-                word=row.word,
-                symptoms="",
-                reason="" if row.word == "as expected" else row.reason,
-                inferred=row.inferred,
-            )
+            yield replace(row, symptoms="", reason="" if row.word == "as expected" else row.reason)
 
 
 @contextmanager

@@ -1,8 +1,7 @@
-"""The journal of nights: JSON lines, fsynced, and a torn last line is dropped; everything else is made from it."""
+"""The nightly journal: one line when a night begins, one with its record when it ends; all else is made from it."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from harness import codec
+from harness.adapters.storage import formats, json_lines
 from harness.adapters.storage.files import disk_errors
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.nightly.nights import NightRecord
@@ -55,39 +55,33 @@ class FileNightlyJournal:
         return killed(self._lines)
 
     def _append(self, line: Line) -> None:
-        with disk_errors(self._path, "choose another --state"), self._path.open("ab") as file:
-            file.truncate(_whole_bytes(self._path))
-            file.write(codec.dumps(Line, line).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        json_lines.append(self._path, formats.dumps(Line, line), hint="choose another --state")
         self._lines.append(line)
 
 
 def read(folder: Path) -> list[Line]:
-    """Read the journal; lines torn by a kill are dropped, an empty folder is an empty journal.
+    """Read the journal, written by this version or by an earlier one; an empty folder is an empty journal.
 
     Raises:
-        UsageError: it cannot be read, or a line that is whole is not one of ours.
+        UsageError: it cannot be read, a whole line is damaged, or a newer harness wrote it.
     """
     path = folder / NAME
     if not path.exists():
         return []
     with disk_errors(path, "choose another --state"):
         content = path.read_bytes()
-    lines = content.split(b"\n")
-    read_lines = []
-    for number, text in enumerate(lines):
-        if number == len(lines) - 1 or not text.strip():  # the newline is written last: what follows it is torn
-            continue
-        try:
-            read_lines.append(codec.loads(Line, text))
-        except codec.Malformed as error:
-            raise UsageError(
-                f"the journal of nights is damaged in line {number + 1}: {str(error)[:300]}",
-                where=str(path),
-                hint="restore it from the last artifact, or remove that line: that night then counts as killed",
-            ) from error
-    return read_lines
+    return [_line(number, text, path) for number, text in json_lines.whole_lines(content)]
+
+
+def _line(number: int, text: bytes, path: Path) -> Line:
+    try:
+        return formats.loads(Line, text, where=str(path))
+    except codec.Malformed as error:
+        raise UsageError(
+            f"the journal of nights is damaged in line {number}: {str(error)[:300]}",
+            where=str(path),
+            hint="restore it from the last artifact, or remove that line: that night then counts as killed",
+        ) from error
 
 
 def whole(lines: Sequence[Line]) -> tuple[NightRecord, ...]:
@@ -112,8 +106,3 @@ def only_one(folder: Path) -> FileLock:
             "another night is being run on this state", where=str(folder), hint="wait for it; this one changed nothing"
         ) from None
     return lock
-
-
-def _whole_bytes(path: Path) -> int:
-    """Where the last whole line ends; a killed night may have left a part of one behind it."""
-    return path.read_bytes().rfind(b"\n") + 1

@@ -1,9 +1,8 @@
-"""Which runs a finished search made, kept in the cache for the next one that asks the same."""
+"""The trials that a finished search ran, cached for the next search with the same question and policy."""
 
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 from harness import codec
 from harness.adapters.storage.files import write_whole
@@ -12,22 +11,28 @@ from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader
 from harness.domain.search.policy import Policy
 
-Course = tuple[tuple[str, int], ...]
+FOLDER = "run_cache"
+_FIRST_FOLDER = "courses"  # that of the first version, whose files have the same names and the same content
+
+Runs = tuple[tuple[str, int], ...]
+"""Release and number of the repeat, in the order in which they ran."""
 
 
-def recall(home: Home, header: RunHeader) -> Course:
-    """The course of the last finished search for the same question under the same policy; empty when there is none."""
-    try:
-        return codec.loads(Course, _file(home, header).read_bytes())
-    except (OSError, codec.Malformed):
-        return ()
+def recall(home: Home, header: RunHeader) -> Runs:
+    """The runs of the last finished search for the same question and policy; empty when there is none."""
+    for folder in (FOLDER, _FIRST_FOLDER):
+        try:
+            return codec.loads(Runs, (home.root / folder / _name(header)).read_bytes())
+        except (OSError, codec.Malformed):
+            continue
+    return ()
 
 
-def remember(home: Home, header: RunHeader, course: Course) -> None:
-    """Keep the course of a finished search."""
-    write_whole(_file(home, header), codec.dumps(Course, course))
+def remember(home: Home, header: RunHeader, runs: Runs) -> None:
+    """Store the runs of a finished search."""
+    write_whole(home.folder(FOLDER) / _name(header), codec.dumps(Runs, runs))
 
 
-def _file(home: Home, header: RunHeader) -> Path:
-    asked = codec.dumps(Question, header.question) + codec.dumps(Policy, header.policy)
-    return home.folder("courses") / f"{hashlib.sha256(asked.encode()).hexdigest()[:20]}.json"
+def _name(header: RunHeader) -> str:
+    parts = codec.dumps(Question, header.question) + codec.dumps(Policy, header.policy)
+    return f"{hashlib.sha256(parts.encode()).hexdigest()[:20]}.json"

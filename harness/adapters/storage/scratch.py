@@ -1,7 +1,7 @@
-"""Folders for the while of one piece of work, and what is left of those whose harness was killed.
+"""Temporary folders, and the removal of those whose harness was killed.
 
-Each is held by the lock of a file beside it: whoever can take that lock knows that its owner is gone, in whatever
-container it ran. The lock is there before the folder and goes after it.
+Each has a lock file beside it: whoever gets that lock knows that the owner of the folder is gone, even when it ran in
+another container. The lock is made before the folder and removed after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 LOCK = ".lock"
-UNHELD_SECONDS = 86_400.0  # a folder without a lock is somebody else's until it is a day old
+UNLOCKED_SECONDS = 86_400.0  # a folder without a lock is left alone until it is a day old
 
 
 @contextmanager
@@ -41,14 +41,14 @@ def sweep(parent: Path) -> None:
         with suppress(OSError, Timeout):
             if place.suffix == LOCK:
                 _sweep_lock(place)
-            elif not _lock_of(place).exists() and time.time() - place.stat().st_mtime > UNHELD_SECONDS:
+            elif not _lock_of(place).exists() and time.time() - place.stat().st_mtime > UNLOCKED_SECONDS:
                 shutil.rmtree(place, ignore_errors=True)
 
 
 def _sweep_lock(lock: Path) -> None:
-    """Remove a lock that nobody holds, and its folder.
+    """Remove a lock that is free, and its folder.
 
-    One that its owner has made and not taken yet is no loss: a folder without a lock is left alone.
+    It may be free because its owner has not taken it yet. That does no harm: the owner makes it again.
     """
     with FileLock(lock, timeout=0):
         shutil.rmtree(lock.with_suffix(""), ignore_errors=True)

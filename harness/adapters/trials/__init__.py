@@ -1,1 +1,1 @@
-"""Trials for real: the probe is asked, its results are read back and remembered."""
+"""Trials for real: the probe runs them, its results are read and cached. Fixes are found and applied here too."""

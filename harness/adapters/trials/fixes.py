@@ -52,7 +52,7 @@ def _described(name: str, path: Path, *, options: Mapping[str, str] | None = Non
 
 
 def _check(path: Path) -> None:
-    """Find out before anything is built that a file is no fix."""
+    """Refuse a file that is not a fix before anything is built."""
     try:
         tree = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError, RecursionError) as error:

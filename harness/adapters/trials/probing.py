@@ -1,4 +1,4 @@
-"""Ask one probe: write what it should do, run it in the environment, read what it saw."""
+"""Run one probe: write its request, start it in the environment, read its results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Probe:
         sealed = Path(environment.executable).parents[1] / CANARY
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
-        needs_canary = not sealed.exists() and not patching  # a patched copy says nothing about the environment
+        needs_canary = not sealed.exists() and not patching  # a patched copy proves nothing about the environment
         with self._home.scratch() as scratch, disk_errors(scratch, "set HARNESS_HOME to a folder with space"):
             results = scratch / "results"
             results.mkdir()
@@ -88,7 +88,7 @@ class Probe:
             return [read_result(results / f"{one['id']}.json", ended) for one in described]
 
     def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> Ended:
-        """Run the probe to its end; its own deadline lies behind those of its trials."""
+        """Run the probe to its end; its own deadline is later than those of its trials."""
         return self._processes.run(
             [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
             log=scratch / "probe.log",
@@ -126,7 +126,7 @@ def _package_folder(environment: Environment, case: Case) -> Path:
 
 
 def _refused(fix: Fix, reason: str) -> Observation:
-    """What is known of a trial whose patch does not apply: nothing of the release, all of the patch."""
+    """The observation of a trial whose patch does not apply: it says nothing of the release."""
     return Observation(
         ending=Ending(kind=EndingKind.REFUSED, stage=Stage.FIX, message=f"the patch does not apply: {reason}"),
         fix=FixFacts(name=fix.name, outcome="refused", detail=f"the patch does not apply: {reason}"),
@@ -139,8 +139,8 @@ def _imports(case: Case) -> list[str]:
 
 
 def _check_unchanged(case: Case) -> None:
-    """A script runs where it lies; what is run must be what the question's digest says."""
+    """A script runs in its own place, so its text must still be the one that the question names."""
     if case.level is Level.SCRIPT and case_files.text_of(Path(case.path)) != case.text:
         raise UsageError(
-            "the case was edited while the search went on", where=case.path, hint="start the edited case as a new run"
+            "the case was edited during the search", where=case.path, hint="start the edited case as a new run"
         )

@@ -22,14 +22,8 @@ from harness.reporting.text import clean
 
 @click.command("history")
 @click.argument("case")
-@click.option(
-    "--state",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("reports/nightly"),
-    show_default=True,
-    help="Folder of the journal of nights.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@options.state_option
+@options.json_option
 def command(case: str, state: Path, *, as_json: bool) -> int:
     """Show what the nights said of CASE. The SQLite file is made anew from the journal each time."""
     book = FileNightlyJournal(state)

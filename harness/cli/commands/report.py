@@ -6,24 +6,23 @@ from pathlib import Path
 
 import click
 
-from harness.adapters.storage import journal
 from harness.cli import options
-from harness.domain.findings import assemble
 from harness.jobs import refinement
-from harness.reporting.bisection import files, terminal_report
+from harness.jobs.requests import ReportRequest
+from harness.reporting.bisection import json_report, terminal_report
+from harness.services import open_services
 
 
 @click.command("report")
 @click.argument("run", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON on stdout.")
-def command(run: Path, *, as_json: bool) -> int:
+@options.json_option
+@options.makes(ReportRequest, beside=["as_json"])
+def command(request: ReportRequest, *, as_json: bool) -> int:
     """Write the reports of RUN (a folder under reports/) again from its journal: the same journal, the same bytes."""
-    run = options.run_folder(run)
-    header, entries = journal.read(run)
-    finding = refinement.with_stages(assemble.compose(header, entries), run)
-    files.write_all(finding, run)
+    with open_services() as services:
+        finding, folder = refinement.report_again(services, request)
     if as_json:
-        click.echo(files.json_text(finding))
+        click.echo(json_report.json_text(finding), nl=False)
     else:
-        terminal_report.show(finding, run, options.console())
+        options.show(terminal_report.terminal(finding, folder))
     return 0

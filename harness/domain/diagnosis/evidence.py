@@ -37,7 +37,7 @@ def evidence(facts: DiagnosisFacts, baseline: Observation | None, alone: Observa
 
 
 def bad_step(facts: DiagnosisFacts) -> int | None:
-    """The step that is replayed."""
+    """The step that is repeated."""
     return facts.step or facts.raised_in_step
 
 
@@ -51,7 +51,7 @@ def outcome(observation: Observation) -> str:
 
 
 def went_wrong(share: ShareFacts) -> bool:
-    """Whether anything in the replay of a share was not finite, or raised."""
+    """Whether anything in the repeated step of a share was not finite, or raised."""
     return bool(share.layer or share.gradient or share.scaled_gradient or share.error or not is_finite(share.loss))
 
 
@@ -61,7 +61,7 @@ def is_finite(loss: float | None) -> bool:
 
 
 def share_place(share: ShareFacts) -> str:
-    """The first wrong place in the replay of a share."""
+    """The first wrong place in the repeated step of a share."""
     if share.rows == 0:
         return "no samples"
     if share.error:

@@ -105,6 +105,24 @@ def repeats(entries: Sequence[Entry], variant: Variant) -> dict[int, Observation
     }
 
 
+def complete(entries: Sequence[Entry], variants: Sequence[Variant], count: int) -> bool:
+    """Whether the journal holds every trial of a release; a run that was torn off may have left some out."""
+    if any(entry.untestable is not None for entry in entries):
+        return True
+    return all(set(range(count)) <= set(repeats(entries, variant)) for variant in variants)
+
+
+def shows(case: Case, entries: Sequence[Entry], variant: Variant, targets: Sequence[Symptom]) -> bool:
+    """Whether a release shows one of the targets (any symptom when none are named) in any run."""
+    runs = row(case, entries, variant).runs
+    return any(v.outcome is Outcome.BAD for run in runs for s, v in run.items() if not targets or s in targets)
+
+
+def blocked(*groups: Sequence[Entry]) -> str:
+    """Why nothing can be said of a release: the first reason on record, or that it was not run."""
+    return next((entry.untestable for entries in groups for entry in entries if entry.untestable), "not run")
+
+
 def observed(entries: Sequence[Entry], variant: Variant, repeat: int = 0) -> Observation | None:
     """One observation, or None."""
     return repeats(entries, variant).get(repeat)

@@ -44,7 +44,7 @@ class Effect(str, Enum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attempt:
+class PlannedTrials:
     """The trials that one remedy needs on one number of replicas.
 
     Attributes:
@@ -116,19 +116,19 @@ class WorkaroundReport:
     reproduce: str = ""
 
 
-def attempt(case: Case, remedy: Workaround, replicas: int) -> Attempt:
+def attempt(case: Case, remedy: Workaround, replicas: int) -> PlannedTrials:
     """Plan the trials of one remedy; raises `UsageError` where its settings are none of the case's."""
-    where = f"{case.path}, remedies.{remedy.name}"
+    where = f"{case.path}, workarounds.{remedy.name}"
     fault = parameters.check(case, remedy.against, where=where)
     both = parameters.check(case, parameters.merge(fault, remedy.options), where=where)
     without, patched = variant(case, replicas, fault), variant(case, replicas, both)
     if case.level is Level.SCRIPT:
-        return Attempt(without=without, patched=patched)
+        return PlannedTrials(without=without, patched=patched)
     if replicas > 1:
         alone = (Variant(options=fault), Variant(options=both))
-        return Attempt(without=without, patched=patched, reference=alone[0], patched_reference=alone[1])
+        return PlannedTrials(without=without, patched=patched, reference=alone[0], patched_reference=alone[1])
     faultless = sound(case, fault, remedy.options)
-    return Attempt(without=without, patched=patched, reference=faultless, patched_reference=faultless)
+    return PlannedTrials(without=without, patched=patched, reference=faultless, patched_reference=faultless)
 
 
 def variant(case: Case, replicas: int, options: parameters.Settings) -> Variant:
@@ -144,7 +144,7 @@ def sound(case: Case, fault: parameters.Settings, remedy: Collection[str] = ()) 
         fault: Settings of the fault; switches that cannot be off keep them.
         remedy: Switches that belong to the remedy; they are off in the reference, but are no fault.
     """
-    off = {name: OFF for name, values in case.switches.items() if OFF in values}
+    off = {name: OFF for name, values in case.parameters.items() if OFF in values}
     if not set(off) - set(remedy):
         return None
     return Variant(options=parameters.check(case, parameters.merge(fault, off), where=case.path))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 CORE_FILE = "keras/src/backend/tensorflow/core.py"
 METRIC_FILE = "keras/src/metrics/metric.py"
@@ -121,3 +122,36 @@ def _constants(call: ast.Call) -> dict[str, str]:
         for keyword in call.keywords
         if keyword.arg and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
     }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseFacts:
+    """One release: its source, and if asked for its live variables by role (aggregation/synchronization)."""
+
+    source: SourceFacts
+    released: str | None = None
+    live: Mapping[str, Sequence[str]] | None = None
+    disagreement: str = ""
+
+
+def disagreement(source: SourceFacts, live: Mapping[str, Sequence[str]]) -> str:
+    """Say where source and live disagree on the variables of metrics; "" where they agree."""
+    if source.problem or not live.get("metric"):
+        return ""
+    expected = f"{source.expected_aggregation}/{source.expected_synchronization}"
+    others = [kind for kind in live["metric"] if kind != expected]
+    return f"metric variables: the source says {expected}, live they are {', '.join(others)}" if others else ""
+
+
+def milestones(releases: Sequence[ReleaseFacts]) -> list[str]:
+    """Where the two mappings appear or change along the releases."""
+    sources = [facts.source for facts in releases if not facts.source.problem]
+    aggregation = _changes("_map_aggregation", ((s.version, s.aggregation) for s in sources))
+    return [*aggregation, *_changes("synchronization", ((s.version, s.synchronization) for s in sources))]
+
+
+def _changes(name: str, mappings: Iterable[tuple[str, Mapping[str, str] | None]]) -> Iterator[str]:
+    for (before, was), (after, now) in pairwise(mappings):
+        if was != now:
+            verb = "appears" if was is None else "disappears" if now is None else "changes"
+            yield f"{name} {verb} in {after} (not yet so in {before})."

@@ -87,3 +87,18 @@ class Companions:
     def shared(self) -> tuple[str, ...]:
         """What every environment has, unless a release needs something else beside it."""
         return (*self.lock, *self.data_lock)
+
+    @property
+    def pinned(self) -> tuple[str, ...]:
+        """The shared companions with their versions, without hashes."""
+        return tuple(pin_of(line) for line in self.shared)
+
+
+def name_of(line: str) -> str:
+    """Canonical name of a locked line."""
+    return str(canonicalize_name(Requirement(pin_of(line)).name))
+
+
+def pin_of(line: str) -> str:
+    """A locked line without its hashes."""
+    return line.split(" --hash=", 1)[0].strip()

@@ -231,6 +231,11 @@ def _usable(published: Sequence[Release]) -> list[Release]:
     return usable
 
 
+def stable_before(published: Sequence[Release], release: Release) -> list[Release]:
+    """The stable releases before one, the nearest first."""
+    return [r for r in usable_stable(published) if r.parsed < release.parsed][::-1]
+
+
 def _distance(one: Version, other: Version) -> tuple[int, ...]:
     pad = (0, 0)
     return tuple(abs(a - b) for a, b in zip((*one.release, *pad)[:3], (*other.release, *pad)[:3], strict=True))

@@ -1,4 +1,4 @@
-"""What watching a training and replaying its first bad step showed: facts only, no judgement."""
+"""What watching a training and repeating its first bad step showed: facts only, no judgement."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BadVariable:
 
 @dataclass(frozen=True, kw_only=True)
 class ShareFacts:
-    """The bad step replayed, piece by piece, on one replica's share of the batch.
+    """The bad step repeated, piece by piece, on one replica's share of the batch.
 
     Attributes:
         replica: Number of the replica, from 0.
@@ -58,10 +58,10 @@ class ShareFacts:
         gradient: First variable whose gradient is not finite.
         scaled_gradient: The same of the gradient with loss scaling.
         operation: First TensorFlow operation that makes a non-finite tensor of finite ones.
-        line: Line of the case that asks for it, or from which the replay raised.
+        line: Line of the case that asks for it, or from which the repeated step raised.
         nan_operation: First operation that makes NaN of what is not NaN, where it is another one.
         nan_line: Line of the case that asks for that one.
-        error: What the replay raised.
+        error: What the repeated step raised.
     """
 
     replica: int
@@ -82,7 +82,7 @@ class ShareFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class DiagnosisFacts:
-    """What watching a training and replaying its first bad step showed; no judgement.
+    """What watching a training and repeating its first bad step showed; no judgement.
 
     Attributes:
         arrays: The data.
@@ -100,8 +100,8 @@ class DiagnosisFacts:
         last_loss: Loss logged after the last good step.
         scaling: How the step misuses its loss-scale optimizer: "not scaled" or "not unscaled".
         loss_scale: Scale of the loss in the bad step, where the optimizer moves it.
-        shares: The replay, per replica.
-        not_replayed: Why there is none.
+        shares: The bad step repeated, per replica.
+        not_replayed: Why the step could not be repeated.
     """
 
     arrays: tuple[ArrayFacts, ...] = ()

@@ -1,1 +1,1 @@
-"""Watches one training and replays its first bad step piece by piece, to find where the first bad value appears."""
+"""Watches one training and repeats its first bad step piece by piece, to find where the first bad value appears."""

@@ -1,4 +1,4 @@
-"""The batch that a step had, found again after the training: nested arrays, cut as a strategy cuts them."""
+"""The batch that a training step had, found again after the training, as nested arrays."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import numpy as np
 from ..training import model, variables
 
 
-class CannotReplayError(Exception):
-    """Which batch the step had cannot be known; its text says why."""
+class CannotRepeatError(Exception):
+    """The step cannot be repeated, mostly because its batch cannot be known; the text says why."""
 
 
 def batch_of(built: model.Built, step: int) -> tuple[Any, ...]:
     """The batch of a step, from 1: (x,), (x, y) or (x, y, sample_weight), each nested arrays.
 
     Raises:
-        CannotReplayError: the batches have no order that could be known, or are of a kind that is not known.
+        CannotRepeatError: the batches have no order that could be known, or are of a kind that is not known.
     """
     arguments = built.load_data() if hasattr(built.arguments.get("x"), "__next__") else built.arguments
     x: Any = arguments.get("x")
     if variables.steps_per_call(built.net) > 1:
-        raise CannotReplayError("several steps are executed in one call: set steps_per_execution=1 to see which is bad")
+        raise CannotRepeatError("several steps are executed in one call: set steps_per_execution=1 to see which is bad")
     if _is_arrays(x):
         return _batch_of_arrays(built.library, arguments, step)
     if hasattr(x, "__getitem__") and hasattr(x, "__len__"):
         if arguments.get("shuffle"):
-            raise CannotReplayError("fit shuffles the batches: set shuffle=False")
+            raise CannotRepeatError("fit shuffles the batches: set shuffle=False")
         return _unpacked(x[(step - 1) % len(x)])
     if not hasattr(x, "__iter__"):
-        raise CannotReplayError(f"x is a {type(x).__name__}")
+        raise CannotRepeatError(f"x is a {type(x).__name__}")
     first, again = _nth(built, arguments, step), _nth(built, arguments, step)
     if not _equal(first, again):
-        raise CannotReplayError("the dataset gives other batches each time: give its shuffle a seed or leave it out")
+        raise CannotRepeatError("the dataset gives other batches each time: give its shuffle a seed or leave it out")
     return first
 
 
@@ -48,7 +48,7 @@ def _nth(built: model.Built, arguments: dict[str, Any], step: int) -> tuple[Any,
         endless = itertools.chain.from_iterable(itertools.repeat(x))
     found = next(itertools.islice(endless, step - 1, step), None)
     if found is None:
-        raise CannotReplayError("the data ends before the bad step")
+        raise CannotRepeatError("the data ends before the bad step")
     return _unpacked(found)
 
 
@@ -59,9 +59,9 @@ def _unpacked(element: Any) -> tuple[Any, ...]:
 
 def _batch_of_arrays(library: Any, arguments: dict[str, Any], step: int) -> tuple[Any, ...]:
     if arguments.get("shuffle"):
-        raise CannotReplayError("fit shuffles the samples: set shuffle=False")
+        raise CannotRepeatError("fit shuffles the samples: set shuffle=False")
     if arguments.get("steps_per_epoch"):
-        raise CannotReplayError("steps_per_epoch beside arrays: leave it out")
+        raise CannotRepeatError("steps_per_epoch beside arrays: leave it out")
     count = int(rows(arguments["x"]) * (1.0 - float(arguments.get("validation_split") or 0.0)))
     size = int(arguments.get("batch_size") or 32)
     start = (step - 1) % -(-count // size) * size
@@ -108,5 +108,5 @@ def rows(x: Any) -> int:
     """How many samples an input has."""
     first = next(leaves(x))
     if not getattr(first, "shape", ()):
-        raise CannotReplayError("the batch has no samples that could be split")
+        raise CannotRepeatError("the batch has no samples that could be split")
     return int(first.shape[0])

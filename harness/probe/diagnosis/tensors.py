@@ -17,25 +17,30 @@ import numpy as np
 
 from ..training import variables
 
-_STATE = ("ReadVariableOp", "ResourceGather")  # they hand on what a variable holds; nothing is computed
+_STATE = ("ReadVariableOp", "ResourceGather")  # they read a variable's value; nothing is computed
 _RANK = {"": 0, "inf": 1, "nan": 2}
 
 
-class Watch:
-    """What is noted while the operations run; `origin` and `nan` are (operation, line) or None."""
+class OperationRecorder:
+    """Notes two of the operations that run, each as (operation, line of the case), None while there is none.
+
+    Attributes:
+        first_nonfinite: The first whose inputs are finite and whose output is not.
+        first_nan: The first that makes NaN of inputs without NaN.
+    """
 
     def __init__(self, case_file: str) -> None:
-        self.origin: tuple[str, str] | None = None
-        self.nan: tuple[str, str] | None = None
+        self.first_nonfinite: tuple[str, str] | None = None
+        self.first_nan: tuple[str, str] | None = None
         self._case_file = case_file
         self._lines: dict[int, int] = {}  # by the identity of an output: the line of the case that asked for it
-        self._held: list[Any] = []  # an identity is one only while its tensor lives
+        self._alive: list[Any] = []  # an identity is one only while its tensor lives
 
     def __call__(
         self, op_type: Any, inputs: Sequence[Any], attrs: Any, outputs: Any, op_name: Any = None, graph: Any = None
     ) -> None:
         """Note one operation; called by TensorFlow."""
-        if graph is not None or (self.origin and self.nan):
+        if graph is not None or (self.first_nonfinite and self.first_nan):
             return
         name = op_type.decode() if isinstance(op_type, bytes) else str(op_type)
         line, backward = self._where()
@@ -44,13 +49,13 @@ class Watch:
         after = state(outputs)
         if after and name not in _STATE:
             before = state(inputs)
-            if not before and self.origin is None:
-                self.origin = (name, self._text(line))
-            if after == "nan" and before != "nan" and self.nan is None:
-                self.nan = (name, self._text(line))
+            if not before and self.first_nonfinite is None:
+                self.first_nonfinite = (name, self._text(line))
+            if after == "nan" and before != "nan" and self.first_nan is None:
+                self.first_nan = (name, self._text(line))
         for one in outputs:
             self._lines[id(one)] = line
-            self._held.append(one)
+            self._alive.append(one)
 
     def _where(self) -> tuple[int, bool]:
         """The innermost line of the case, 0 without one, and whether a gradient is being computed."""
@@ -87,16 +92,16 @@ def _state(tensor: Any) -> str:
 
 
 @contextlib.contextmanager
-def watched(case_file: str) -> Iterator[Watch]:
-    """Watch every operation within the block; where TensorFlow cannot call back, nothing is noted."""
-    watch = Watch(case_file)
+def record_operations(case_file: str) -> Iterator[OperationRecorder]:
+    """Record the operations within the block; where TensorFlow cannot call back, nothing is noted."""
+    recorder = OperationRecorder(case_file)
     try:
         from tensorflow.python.framework import op_callbacks
     except ImportError:
-        yield watch
+        yield recorder
         return
-    op_callbacks.add_op_callback(watch)
+    op_callbacks.add_op_callback(recorder)
     try:
-        yield watch
+        yield recorder
     finally:
-        op_callbacks.remove_op_callback(watch)
+        op_callbacks.remove_op_callback(recorder)

@@ -1,6 +1,7 @@
-"""Watch one training, then replay its first bad step piece by piece to find where the first bad value appears.
+"""Watch one training, then repeat its first bad step piece by piece to find where the first bad value appears.
 
-Watching only reads. The replay runs afterwards, so it cannot change what was observed.
+While it trains, a callback only reads: it keeps the weights before each step and notes the first step after which
+something is not finite. That step is repeated afterwards (`step_replay`), so this cannot change what was observed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
     found["optimizer"] = type(getattr(built.net, "optimizer", None)).__name__
     watcher = _watcher(built.library, found)
     try:
-        model.train(built, timed, watch=[watcher])
+        model.train(built, timed, more_callbacks=[watcher])
     except Exception:
         if not watcher.trained:
             found["raised_in_step"] = watcher.step + 1
@@ -37,7 +38,7 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
         found["steps"] = watcher.step
         found["weights_finite"] = bool(facts.get("weights", {}).get("finite", True))
         started = time.monotonic()  # no stage of its own: a training that raised ended in "train"
-        _replay(request, trial, built, watcher)
+        _repeat_bad_step(request, trial, built, watcher)
         facts["durations"]["replay"] = time.monotonic() - started
 
 
@@ -101,11 +102,11 @@ def _watcher(library: Any, found: dict[str, Any]) -> Any:
 
         step = 0
         trained = False
-        before: step_replay.Before | None = None
+        before: step_replay.StateBefore | None = None
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
             """Keep the weights as they are before the step."""
-            with model.looking():
+            with model.reading_model():
                 if "step" not in found:
                     self.before = _before(self.model)
                     found["weight_before"] = _largest(self.before.weights)
@@ -118,7 +119,7 @@ def _watcher(library: Any, found: dict[str, Any]) -> Any:
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             """Note the first step after which anything is not finite."""
-            with model.looking():
+            with model.reading_model():
                 self.step += variables.steps_per_call(self.model)
                 loss = float((logs or {}).get("loss", 0.0))
                 found.setdefault("first_loss", loss)
@@ -133,10 +134,10 @@ def _bad_variables(net: Any, logs: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Every kind of state that is not finite now, the first variable of each, with replica and aggregation."""
     for role, group in variables.by_role(net).items():
         for variable in group:
-            held = variables.copies(variable)
-            wrong = [n for n, copy in enumerate(held) if not np.isfinite(variables.as_float(copy)).all()]
+            copies = variables.copies(variable)
+            wrong = [n for n, copy in enumerate(copies) if not np.isfinite(variables.as_float(copy)).all()]
             if wrong:
-                yield {**variables.facts_of(role, variable), "replica": wrong[0], "replicas": len(held)}
+                yield {**variables.facts_of(role, variable), "replica": wrong[0], "replicas": len(copies)}
                 break
     for name, value in model.numbers(logs).items():
         if not np.isfinite(value):
@@ -148,8 +149,8 @@ def _largest(arrays: list[Any]) -> float:
     return max((float(np.max(np.abs(variables.as_float(a)), initial=0.0)) for a in arrays), default=0.0)
 
 
-def _before(net: Any) -> step_replay.Before:
-    return step_replay.Before([variables.copies(weight)[0].copy() for weight in net.weights], _loss_scale(net))
+def _before(net: Any) -> step_replay.StateBefore:
+    return step_replay.StateBefore([variables.copies(weight)[0].copy() for weight in net.weights], _loss_scale(net))
 
 
 def _loss_scale(net: Any) -> float | None:
@@ -158,8 +159,8 @@ def _loss_scale(net: Any) -> float | None:
     return None if scale is None else float(variables.as_float(variables.copies(scale)[0]))
 
 
-def _replay(request: dict[str, Any], trial: dict[str, Any], built: model.Built, watcher: Any) -> None:
-    """Replay the bad step; why it cannot be done is a fact too, and never ends the trial."""
+def _repeat_bad_step(request: dict[str, Any], trial: dict[str, Any], built: model.Built, watcher: Any) -> None:
+    """Repeat the bad step; where that cannot be done, the reason is noted as a fact and the trial goes on."""
     found = built.facts["diagnosis"]
     step = found.get("step") or found.get("raised_in_step")
     if step is None and not hasattr(getattr(built.net, "optimizer", None), "inner_optimizer"):
@@ -173,7 +174,7 @@ def _replay(request: dict[str, Any], trial: dict[str, Any], built: model.Built, 
         shares = list(step_replay.shares(request, trial, built, batch, before))
         found["scaling"] = next((share["scaling"] for share in shares if share.get("scaling")), "")
         found["shares"] = shares if step else []
-    except batches.CannotReplayError as reason:
+    except batches.CannotRepeatError as reason:
         why_not = str(reason)
     except Exception as error:
         why_not = f"{type(error).__name__}: {_LINE.sub(' ', str(error))[:300]}"

@@ -1,4 +1,4 @@
-"""A tiny training on one device: proof that an environment works at all, before it is asked anything."""
+"""A tiny training on one device: proof that an environment works at all, before any trial runs in it."""
 
 from __future__ import annotations
 

@@ -24,9 +24,18 @@ DATA = ("x", "y", "sample_weight")
 SMALL_MODEL = 4_096  # scalars up to which weights are recorded one by one and watched at every step
 
 
-@dataclass
+@dataclass(frozen=True)
 class Built:
-    """A case made ready to train; `load_data` draws the same data again."""
+    """A case that is ready to train.
+
+    Attributes:
+        library: Keras, or what takes its place.
+        case: The module of the case.
+        net: The compiled model.
+        arguments: Keyword arguments of ``fit``.
+        load_data: Draws the same data again and returns arguments of ``fit`` anew.
+        facts: The facts of the trial, filled as it goes.
+    """
 
     library: Any
     case: ModuleType
@@ -69,14 +78,14 @@ def prepare(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any
         with strategy.scope() if strategy is not None else contextlib.nullcontext():
             net = call(case.model, trial)
         _check_replicas(net, trial["replicas"])
-    return Built(library, case, net, arguments, load_data, facts)
+    return Built(library=library, case=case, net=net, arguments=arguments, load_data=load_data, facts=facts)
 
 
-def train(built: Built, timed: Timed, watch: Sequence[Any] = ()) -> None:
-    """Fit and evaluate a made-ready case and note metrics, weights and variables; `watch`: further callbacks."""
+def train(built: Built, timed: Timed, more_callbacks: Sequence[Any] = ()) -> None:
+    """Fit and evaluate a prepared case and note metrics, weights and variables; `more_callbacks` go to ``fit``."""
     facts, arguments, net = built.facts, built.arguments, built.net
     recorder = _recorder(built.library, facts)
-    callbacks = [*(arguments.get("callbacks") or []), recorder, *watch]
+    callbacks = [*(arguments.get("callbacks") or []), recorder, *more_callbacks]
     with timed("train"):
         try:
             history = net.fit(**{**arguments, "callbacks": callbacks})
@@ -84,7 +93,7 @@ def train(built: Built, timed: Timed, watch: Sequence[Any] = ()) -> None:
             with contextlib.suppress(Exception):  # what fit raised is the fact; a broken model may not be readable
                 _note_model(net, recorder, facts)
             raise
-        with looking():
+        with reading_model():
             _note_model(net, recorder, facts)
     facts["final"] = numbers({name: values[-1] for name, values in history.history.items() if len(values)})
     with timed("evaluate"):
@@ -95,8 +104,8 @@ def train(built: Built, timed: Timed, watch: Sequence[Any] = ()) -> None:
 
 
 @contextlib.contextmanager
-def looking() -> Iterator[None]:
-    """What the probe fails to read is our failure, and no verdict about the release; raises `Refused`."""
+def reading_model() -> Iterator[None]:
+    """Turn a failure to read the model into `Refused`: it is the probe's fault and says nothing about the release."""
     try:
         yield
     except Refused:
@@ -107,7 +116,7 @@ def looking() -> Iterator[None]:
 
 
 def _note_model(model: Any, recorder: Any, facts: dict[str, Any]) -> None:
-    facts["weights"] = variables.weights(model, recorder.start, SMALL_MODEL)
+    facts["weights"] = variables.weights(model, recorder.initial, SMALL_MODEL)
     facts["variables"] = variables.describe(model)
     facts["iterations"] = variables.iterations(model)
 
@@ -170,7 +179,7 @@ def evaluate(model: Any, arguments: dict[str, Any]) -> dict[str, float]:
 
 
 def call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
-    """Call `model` or `data` with those switches that it names."""
+    """Call `model` or `data` with those parameters of the trial that it names."""
     accepted = inspect.signature(function).parameters
     return function(**{name: value for name, value in trial.get("options", {}).items() if name in accepted})
 
@@ -183,16 +192,16 @@ def _recorder(library: Any, facts: dict[str, Any]) -> Any:
         """Reads, never writes."""
 
         step = 0
-        start: Any = None
+        initial: Any = None
 
         def on_train_begin(self, logs: dict[str, Any] | None = None) -> None:
-            """Note where the weights start: a model without an input shape has been built by now."""
-            with looking():
-                self.start = variables.start(self.model)
+            """Note the initial weights: a model without an input shape has been built by now."""
+            with reading_model():
+                self.initial = variables.initial_weights(self.model)
 
         def on_train_batch_end(self, batch: int, logs: dict[str, Any] | None = None) -> None:
-            """Note the running averages that Keras hands to callbacks; one call may stand for several steps."""
-            with looking():
+            """Note the running averages that Keras hands to callbacks; one call may make several steps."""
+            with reading_model():
                 self.step += variables.steps_per_call(self.model)
                 self._note(numbers(logs or {}))
 

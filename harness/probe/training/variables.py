@@ -41,22 +41,22 @@ def named_weights(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Start:
-    """Where the weights of a model start: a hash of all of them, and a sample of each."""
+class InitialWeights:
+    """The weights of a model before training: a hash of all of them, and a sample of each."""
 
     digest: str
     samples: dict[str, Any]
 
 
-def start(model: Any) -> Start:
-    """Note where the weights stand now; the hash is "" while the model has none."""
+def initial_weights(model: Any) -> InitialWeights:
+    """Note the weights as they are now; the hash is "" while the model has none."""
     hashed = hashlib.sha256()
     samples = {}
     for name, weight in named_weights(model):
         first = copies(weight)[0]
         hashed.update(np.ascontiguousarray(first).tobytes())
         samples[name] = sample(as_float(first))
-    return Start(hashed.hexdigest()[:16] if samples else "", samples)
+    return InitialWeights(hashed.hexdigest()[:16] if samples else "", samples)
 
 
 def sample(values: Any) -> Any:
@@ -97,21 +97,22 @@ def floats(value: Any) -> list[float]:
         return []
 
 
-def weights(model: Any, began: Start | None, small: int) -> dict[str, Any]:
+def weights(model: Any, initial: InitialWeights | None, small: int) -> dict[str, Any]:
     """Describe the weights: finite on all replicas, norms, differences between copies, values (a sample if many)."""
-    held = [(name, copies(weight)) for name, weight in named_weights(model)]
-    numeric = [(name, [as_float(copy) for copy in parts]) for name, parts in held]
-    count = sum(parts[0].size for _, parts in held)
+    arrays = [(name, copies(weight)) for name, weight in named_weights(model)]
+    before = initial.samples if initial else {}
+    numeric = [(name, [as_float(copy) for copy in parts]) for name, parts in arrays]
+    count = sum(parts[0].size for _, parts in arrays)
     spreads = {name: max(_distance(part, parts[0]) for part in parts) for name, parts in numeric}
     return {
         "count": count,
         "finite": all(bool(np.isfinite(part).all()) for _, parts in numeric for part in parts),
-        "initial_digest": began.digest if began else "",
+        "initial_digest": initial.digest if initial else "",
         "values": {n: (p[0].ravel() if count <= small else sample(p[0])).tolist() for n, p in numeric},
         "norms": {name: float(np.linalg.norm(parts[0].ravel())) for name, parts in numeric},
         "replica_spread": max(spreads.values(), default=0.0),
         "spreads": {name: spread for name, spread in spreads.items() if spread > 0},
-        "moved": {n: _distance(sample(p[0]), began.samples[n]) for n, p in numeric if began and n in began.samples},
+        "moved": {n: _distance(sample(p[0]), before[n]) for n, p in numeric if n in before},
     }
 
 

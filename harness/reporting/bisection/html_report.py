@@ -6,6 +6,6 @@ from harness.domain.findings.finding import Finding
 from harness.reporting.templating import environment
 
 
-def render(finding: Finding) -> str:
+def html(finding: Finding) -> str:
     """Return the report as HTML."""
     return environment().get_template("report.html").render(finding=finding)

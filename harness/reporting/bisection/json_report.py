@@ -9,13 +9,13 @@ from harness import codec
 from harness.domain.findings.finding import Finding
 
 
-def render(finding: Finding) -> str:
+def json_text(finding: Finding) -> str:
     """Return the report as JSON text."""
     return codec.dumps(Finding, finding, indent=2) + "\n"
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of `render`'s output."""
+    """Return the JSON Schema of `json_text`'s output."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **codec.schema(Finding)}
 
 

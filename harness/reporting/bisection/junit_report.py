@@ -6,34 +6,33 @@ import junitparser
 
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.verdicts.verdict import Outcome
+from harness.reporting.junit import Result, document, junit_case
 from harness.reporting.text import clean
 
 
-def render(finding: Finding) -> str:
+def junit(finding: Finding) -> str:
     """Return the report as JUnit XML, one test case per release."""
-    suite = junitparser.TestSuite(clean(f"{finding.question.case} on {finding.question.package}"))
-    for release in finding.releases:
-        suite.add_testcase(_testcase(finding, release))
-    document = junitparser.JUnitXml("harness bisect")
-    document.add_testsuite(suite)
-    document.update_statistics()
-    text: str = document.tostring().decode()
-    return text + "\n"
-
-
-def _testcase(finding: Finding, release: ReleaseResult) -> junitparser.TestCase:
-    name = clean(f"{finding.question.package} {release.version}")
-    case = junitparser.TestCase(
-        name, classname=clean(finding.question.case), time=sum(t.seconds for t in release.trials)
+    question = finding.question
+    cases = (
+        junit_case(
+            f"{question.package} {release.version}",
+            question.case,
+            _result(release),
+            seconds=sum(trial.seconds for trial in release.trials),
+        )
+        for release in finding.releases
     )
+    return document("harness bisect", f"{question.case} on {question.package}", cases)
+
+
+def _result(release: ReleaseResult) -> Result | None:
     match release.verdict:
         case Outcome.BAD:
-            symptoms = ", ".join(s.value for s in release.symptoms)
-            case.result = [junitparser.Failure(clean(release.reason), symptoms)]
+            symptoms = ", ".join(symptom.value for symptom in release.symptoms)
+            return junitparser.Failure(clean(release.reason), symptoms)
         case Outcome.SKIP:
-            case.result = [junitparser.Skipped(clean(release.reason) or "could not be tested")]
+            return junitparser.Skipped(clean(release.reason) or "could not be tested")
         case None:
-            case.result = [junitparser.Skipped("not run")]
+            return junitparser.Skipped("not run")
         case Outcome.GOOD:
-            pass
-    return case
+            return None

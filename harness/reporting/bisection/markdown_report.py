@@ -6,6 +6,6 @@ from harness.domain.findings.finding import Finding
 from harness.reporting.templating import environment
 
 
-def render(finding: Finding) -> str:
+def markdown(finding: Finding) -> str:
     """Return the report as Markdown."""
     return environment().get_template("report.md").render(finding=finding)

@@ -1,96 +1,77 @@
-"""The table that a terminal shows at the end of a search."""
+"""What a terminal shows at the end of a search."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.transitions import folded
-from harness.reporting.text import clean, command, key_numbers, seconds
+from harness.reporting.terminal import end, line, table
+from harness.reporting.text import clean, key_numbers
 
 STYLES = {"good": "green", "bad": "bold red", "skip": "yellow", "not run": "dim"}
+NAMES = ("report.md", "report.json", "report.html", "junit.xml")
 
 
-def show(finding: Finding, folder: Path, console: Console) -> None:
-    """Print the answer: releases first, then transitions, the sentences and where the reports lie."""
-    console.print(releases_table(finding))
-    if finding.transitions:
-        console.print(transitions_table(finding))
-    console.print(f"[bold]{escape(clean(finding.conclusion.sentence, 2000))}[/]", highlight=False)
-    console.print(escape(clean(f"{finding.conclusion.history} {finding.conclusion.coverage}", 2000)), highlight=False)
-    _causes(finding, console)
-    for doubt in finding.conclusion.caveats:
-        console.print(escape(f"  - {clean(doubt, 1000)}"), highlight=False)
-    _stages(finding, console)
+def terminal(finding: Finding, folder: Path) -> RenderableType:
+    """The answer: releases first, then transitions, the sentences and where the reports lie."""
+    conclusion = finding.conclusion
+    parts: list[RenderableType] = [releases_table(finding)]
+    parts += [transitions_table(finding)] if finding.transitions else []
+    parts.append(line(clean(conclusion.sentence, 2000), style="bold"))
+    parts.append(line(clean(f"{conclusion.history} {conclusion.coverage}", 2000)))
+    parts += map(line, _causes(finding))
+    parts += [line(f"  - {clean(caveat, 1000)}") for caveat in conclusion.caveats]
+    parts += map(line, _stages(finding))
     if finding.excluded:
         left_out = ", ".join(f"{clean(x.version, 60)} ({clean(str(x.reason), 60)})" for x in finding.excluded)
-        console.print(escape(f"Left out: {left_out}"), highlight=False)
-    console.print(escape("Time (sum over jobs): " + timing(finding)), highlight=False)
-    console.print(
-        escape(f"Reports: {folder}/report.md, report.json, report.html, junit.xml"), highlight=False, soft_wrap=True
-    )
-    console.print(escape(f"Again:   {command(finding.reproduce)}"), highlight=False, soft_wrap=True)
+        parts.append(line(f"Left out: {left_out}"))
+    return Group(*parts, *end(finding.timing, folder, NAMES, finding.reproduce))
 
 
 def releases_table(finding: Finding) -> Table:
     """One row per release: verdict, symptoms, and both numbers."""
-    replicas = finding.question.replicas
-    settings = "".join(f", {name}={value}" for name, value in finding.question.options)
-    title = escape(clean(f"{finding.question.case}{settings}: {finding.title}", 160))
-    table = Table(title=title, title_justify="left")
-    for name in (
-        escape(clean(finding.question.package)),
-        "date",
-        "verdict",
-        "symptoms",
-        "1 replica",
-        f"{replicas} replicas",
-        "why",
-    ):
-        table.add_column(name, overflow="fold")
+    question = finding.question
+    settings = "".join(f", {name}={value}" for name, value in question.options)
+    columns = ("date", "verdict", "symptoms", "1 replica", f"{question.replicas} replicas", "why")
+    made = table(clean(f"{question.case}{settings}: {finding.title}", 160), (clean(question.package), *columns))
     for release in finding.releases:
-        table.add_row(*_cells(release))
-    return table
+        made.add_row(*_cells(release))
+    return made
 
 
 def transitions_table(finding: Finding) -> Table:
     """One row per transition."""
-    table = Table(title="transitions", title_justify="left")
-    for name in ("symptom", "kind", "last before", "first after", "untested between", "confidence"):
-        table.add_column(name, overflow="fold")
+    columns = ("symptom", "kind", "last before", "first after", "untested between", "confidence")
+    made = table("transitions", columns)
     for t in finding.transitions:
         between = "; ".join(clean(f"{u.version}: {u.reason}", 100) for u in folded(t.untested))
-        sure = f"{t.confidence:.4f}" + ("" if t.confirmed else ", not confirmed")
-        places = (escape(clean(version)) for version in (t.last_before, t.first_after))
-        table.add_row(t.symptom.value, t.kind.value, *places, escape(between), sure)
-    return table
+        confidence = f"{t.confidence:.4f}" + ("" if t.confirmed else ", not confirmed")
+        sides = (escape(clean(version)) for version in (t.last_before, t.first_after))
+        made.add_row(t.symptom.value, t.kind.value, *sides, escape(between), confidence)
+    return made
 
 
-def timing(finding: Finding) -> str:
-    """Where the time went."""
-    return ", ".join(f"{clean(phase, 40)} {seconds(spent)}" for phase, spent in finding.timing.items())
-
-
-def _stages(finding: Finding, console: Console) -> None:
+def _stages(finding: Finding) -> Iterator[str]:
     """The finer searches, each followed by those inside it."""
     for stage in finding.stages:
-        told = clean(f"{stage.question.package}: {stage.conclusion.sentence} {stage.conclusion.coverage}", 2000)
-        console.print(escape(told), highlight=False)
-        _causes(stage, console)
-        _stages(stage, console)
+        conclusion = stage.conclusion
+        yield clean(f"{stage.question.package}: {conclusion.sentence} {conclusion.coverage}", 2000)
+        yield from _causes(stage)
+        yield from _stages(stage)
 
 
-def _causes(finding: Finding, console: Console) -> None:
+def _causes(finding: Finding) -> Iterator[str]:
     for t in finding.transitions:
         for cause in t.causes:
             place = f"{t.symptom.value} {t.last_before} -> {t.first_after}"
             changed = f"; {', '.join(cause.changes)}" if cause.changes else ""
-            told = f"{cause.role} {place}: {cause.link} ({cause.title}){changed}"
-            console.print(escape(f"  - {clean(told, 1000)}"), highlight=False)
+            yield f"  - {clean(f'{cause.role} {place}: {cause.link} ({cause.title}){changed}', 1000)}"
 
 
 def _cells(release: ReleaseResult) -> list[str]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
 from harness import codec
-from harness.adapters.storage.files import write_whole
 from harness.domain.fixes.advice import causes
 from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded
 from harness.reporting.templating import environment
-from harness.reporting.text import clean, command, key_numbers, seconds
+from harness.reporting.terminal import end, line, table, whole_line
+from harness.reporting.text import clean, key_numbers
 
 STYLES = {
     Grade.PROVEN: "green",
@@ -42,40 +42,30 @@ def markdown(report: FixReport) -> str:
     )
 
 
-def write_all(report: FixReport, folder: Path) -> None:
-    """Render all first, then write."""
-    rendered = {"report.json": json_text(report), "report.md": markdown(report)}
-    for name, content in rendered.items():
-        write_whole(folder / name, content)
+def texts(report: FixReport) -> dict[str, str]:
+    """Return the content of each report by its file name."""
+    return {"report.json": json_text(report), "report.md": markdown(report)}
 
 
-def show(report: FixReport, folder: Path, console: Console) -> None:
-    """Print tables and sentences."""
+def terminal(report: FixReport, folder: Path) -> RenderableType:
+    """The answer: tables and sentences, then where the reports lie."""
+    parts: list[RenderableType] = []
     if len(report.fixes) >= SWEEP:
-        console.print(sweep_table(report))
-        for told in causes(report.fixes):
-            console.print(f"[bold]{escape(clean(told, 600))}[/]", highlight=False)
+        parts.append(sweep_table(report))
+        parts += [line(clean(cause, 600), style="bold") for cause in causes(report.fixes)]
     else:
         for result in report.fixes:
-            console.print(table(result, report.question.replicas))
-            console.print(f"[bold]{escape(clean(result.sentence, 2000))}[/]", highlight=False)
+            parts += [fix_table(result, report.question.replicas), line(clean(result.sentence, 2000), style="bold")]
     if report.control:
-        console.print(
-            f"Control: {escape(clean(report.control))} is the last good release before the range.", highlight=False
-        )
-    for told in report.workarounds:
-        console.print(escape("  " + clean(told, 400)), highlight=False, soft_wrap=True)
-    spent = ", ".join(f"{clean(phase, 40)} {seconds(value)}" for phase, value in report.timing.items())
-    console.print(escape(f"Time (sum over jobs): {spent}"), highlight=False)
-    console.print(escape(f"Reports: {folder}/report.md, report.json"), highlight=False, soft_wrap=True)
-    console.print(escape(f"Again:   {command(report.reproduce)}"), highlight=False, soft_wrap=True)
+        parts.append(line(f"Control: {clean(report.control)} is the last good release before the range."))
+    parts += [whole_line(f"  {clean(workaround, 400)}") for workaround in report.workarounds]
+    return Group(*parts, *end(report.timing, folder, ("report.md", "report.json"), report.reproduce))
 
 
-def table(result: FixResult, replicas: int) -> Table:
+def fix_table(result: FixResult, replicas: int) -> Table:
     """One row per release with the three numbers."""
-    made = Table(title=escape(clean(result.name)), title_justify="left")
-    for name in ("release", "grade", "1 replica", f"{replicas} replicas", "with the fix", "why"):
-        made.add_column(name, overflow="fold")
+    columns = ("release", "grade", "1 replica", f"{replicas} replicas", "with the fix", "why")
+    made = table(clean(result.name), columns)
     for one in result.releases:
         numbers = [escape(key_numbers(n, 1)) for n in (one.reference, one.without, one.patched)]
         grade = f"[{STYLES[one.grade]}]{one.grade.value}[/]"
@@ -85,10 +75,8 @@ def table(result: FixResult, replicas: int) -> Table:
 
 def sweep_table(report: FixReport) -> Table:
     """One row per change, one column per release: which symptoms are there with the change."""
-    made = Table(title="symptoms with one key of the mapping changed", title_justify="left")
-    releases = [escape(clean(one.version)) for one in report.fixes[0].releases]
-    for name in ("change", *releases):
-        made.add_column(name, overflow="fold")
+    releases = [clean(one.version) for one in report.fixes[0].releases]
+    made = table("symptoms with one key of the mapping changed", ("change", *releases))
     made.add_row("(unchanged)", *(escape(cell(one.by_symptom, 0)) for one in report.fixes[0].releases))
     for result in report.fixes:
         made.add_row(escape(clean(result.name)), *(escape(_changed(one)) for one in result.releases))

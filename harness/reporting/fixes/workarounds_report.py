@@ -1,20 +1,20 @@
-"""Reports of ``harness remedies``: JSON, Markdown and the terminal's tables."""
+"""Reports of ``harness workarounds``: JSON, Markdown and the terminal's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
 from harness import codec
-from harness.adapters.storage.files import write_whole
 from harness.domain.fixes.claims import ClaimResult
 from harness.domain.fixes.workarounds import Effect, Measured, WorkaroundReport, sentences
 from harness.reporting.templating import environment
-from harness.reporting.text import clean, command, key_numbers, seconds
+from harness.reporting.terminal import end, line, table
+from harness.reporting.text import clean, key_numbers
 
 STYLES = {ClaimResult.SUPPORTED: "green", ClaimResult.REFUTED: "bold red", ClaimResult.NOT_TESTABLE: "yellow"}
 CELL_STYLES = {Effect.YES: "green", Effect.NO: "bold red", Effect.OPEN: "yellow", Effect.MOOT: "dim"}
@@ -31,7 +31,7 @@ def json_text(report: WorkaroundReport) -> str:
 
 def markdown(report: WorkaroundReport) -> str:
     """Return the report as Markdown."""
-    template = environment().get_template("remedies.md")
+    template = environment().get_template("workarounds.md")
     return template.render(
         report=report,
         columns=columns(report),
@@ -43,48 +43,40 @@ def markdown(report: WorkaroundReport) -> str:
     )
 
 
-def write_all(report: WorkaroundReport, folder: Path) -> None:
-    """Render all first, then write."""
-    rendered = {"report.json": json_text(report), "report.md": markdown(report)}
-    for name, content in rendered.items():
-        write_whole(folder / name, content)
+def texts(report: WorkaroundReport) -> dict[str, str]:
+    """Return the content of each report by its file name."""
+    return {"report.json": json_text(report), "report.md": markdown(report)}
 
 
-def show(report: WorkaroundReport, folder: Path, console: Console) -> None:
-    """Print the two tables and the sentences."""
+def terminal(report: WorkaroundReport, folder: Path) -> RenderableType:
+    """The answer: both tables and the sentences, then where the reports lie."""
+    parts: list[RenderableType] = []
     if report.rows:
-        console.print(remedies_table(report))
-        for sentence in sentences(report.rows):
-            console.print(escape(f"  {clean(sentence)}"), highlight=False)
-        console.print(escape(REFERENCE_NOTE), highlight=False)
+        parts.append(workarounds_table(report))
+        parts += [line(f"  {clean(sentence)}") for sentence in sentences(report.rows)]
+        parts.append(line(REFERENCE_NOTE))
     if report.claims:
-        console.print(claims_table(report))
-    spent = ", ".join(f"{clean(phase, 40)} {seconds(value)}" for phase, value in report.timing.items())
-    console.print(escape(f"Time (sum over jobs): {spent}"), highlight=False)
-    console.print(escape(f"Reports: {folder}/report.md, report.json"), highlight=False, soft_wrap=True)
-    console.print(escape(f"Again:   {command(report.reproduce)}"), highlight=False, soft_wrap=True)
+        parts.append(claims_table(report))
+    return Group(*parts, *end(report.timing, folder, ("report.md", "report.json"), report.reproduce))
 
 
-def remedies_table(report: WorkaroundReport) -> Table:
-    """One row per remedy, one column per release and number of replicas."""
-    table = Table(title=escape(f"{clean(report.question.case)}: cured? / right?"), title_justify="left")
-    for name in ("remedy", "against", *columns(report)):
-        table.add_column(escape(clean(name)), overflow="fold")
+def workarounds_table(report: WorkaroundReport) -> Table:
+    """One row per workaround, one column per release and number of replicas."""
+    title = f"{clean(report.question.case)}: cured? / right?"
+    made = table(title, ("workaround", "against", *map(clean, columns(report))))
     for row in report.rows:
         cells = (f"[{_style(one)}]{cell(one)}[/]" for one in row.cells)
-        table.add_row(escape(clean(row.remedy.name)), escape(settings(row.remedy.against)), *cells)
-    return table
+        made.add_row(escape(clean(row.remedy.name)), escape(settings(row.remedy.against)), *cells)
+    return made
 
 
 def claims_table(report: WorkaroundReport) -> Table:
     """One row per claim with its answer and the first evidence."""
-    table = Table(title="claims", title_justify="left")
-    for name in ("claim", "answer", "evidence"):
-        table.add_column(name, overflow="fold")
+    made = table("claims", ("claim", "answer", "evidence"))
     for one in report.claims:
         answer = f"[{STYLES[one.answer]}]{one.answer.value}[/]"
-        table.add_row(escape(clean(one.claim.says)), answer, escape(clean(one.reason, 240)))
-    return table
+        made.add_row(escape(clean(one.claim.says)), answer, escape(clean(one.reason, 240)))
+    return made
 
 
 def columns(report: WorkaroundReport) -> list[str]:
@@ -104,9 +96,9 @@ def settings(options: Mapping[str, str]) -> str:
 
 def evidence(numbers: Mapping[str, float], reference: Mapping[str, float]) -> str:
     """Both numbers in one line; "" when the trial gave none."""
-    told = key_numbers(numbers)
+    measured = key_numbers(numbers)
     against = key_numbers(reference)
-    return f"{told}; reference {against}" if told and against else told
+    return f"{measured}; reference {against}" if measured and against else measured
 
 
 def _style(one: Measured) -> str:

@@ -1,4 +1,4 @@
-"""``alarm.md``: one alarm as text that can be pasted into an issue and stays under its limit.
+"""``alarm.md``: one alert as text that can be pasted into an issue and stays under its limit.
 
 The evidence gives way in stages: a row per night, then equal nights folded into one row, then cut to the first and
 last rows with short reasons, then counted.
@@ -21,100 +21,105 @@ SHORT = 120
 ENDS = 10
 
 
-def key_comment(alarm: Alert) -> str:
-    """The hidden line by which the issue of an alarm is found again."""
-    return f"<!-- {MARK}: {alarm.key} -->"
+def key_comment(alert: Alert) -> str:
+    """The hidden line by which the issue of an alert is found again."""
+    return f"<!-- {MARK}: {alert.key} -->"
 
 
-def change_comment(alarm: Alert, change: Change) -> str:
+def change_comment(alert: Alert, change: Change) -> str:
     """The hidden line by which the comment of a change is found again."""
-    return f"<!-- {CHANGE_MARK}: {alarm.key} {change.night} {change.word} -->"
+    return f"<!-- {CHANGE_MARK}: {alert.key} {change.night} {change.word} -->"
 
 
-def body(alarm: Alert, limit: int = LIMIT) -> str:
+def body(alert: Alert, limit: int = LIMIT) -> str:
     """The body of the issue, in the richest form that fits."""
     for evidence in (_every_night, _folded, _cut, _counted):
-        written = _body(alarm, evidence)
+        written = _body(alert, evidence)
         if len(written) < limit:
             return written
-    return _body(alarm, _counted)[: limit - 1]
+    return _body(alert, _counted)[: limit - 1]
 
 
-def document(alarm: Alert) -> str:
+def document(alert: Alert) -> str:
     """``alarm.md``: title and body."""
-    return f"# {markdown(alarm.title)}\n\n{body(alarm)}"
+    return f"# {markdown(alert.title)}\n\n{body(alert)}"
 
 
-def comment(alarm: Alert, change: Change) -> str:
-    """What is said when something happens to an alarm."""
-    told = markdown(change.text, 2000)
-    edge = "".join(f"\n\n{_edge(alarm, n)}" for n in range(len(alarm.narrowed)) if change.word != "closed")
+def texts(alert: Alert) -> dict[str, str]:
+    """Return the alert's file by its name."""
+    return {"alarm.md": document(alert)}
+
+
+def comment(alert: Alert, change: Change) -> str:
+    """What is said when something happens to an alert."""
+    happened = markdown(change.text, 2000)
+    found = alert.narrowed if change.word != "closed" else ()
+    transitions = "".join(f"\n\n{_transition(one)}" for one in found)
     place = f" ({markdown(change.version)})" if change.version else ""
-    return f"{change_comment(alarm, change)}\n**{change.word}** on {change.night}{place}: {told}.{edge}\n"
+    return f"{change_comment(alert, change)}\n**{change.word}** on {change.night}{place}: {happened}.{transitions}\n"
 
 
-def text(alarm: Alert) -> Text:
-    """All that is to be said of an alarm in a tracker."""
-    comments = tuple((change_comment(alarm, change), comment(alarm, change)) for change in alarm.changes)
-    return Text(title=alarm.title, body=body(alarm), comments=comments)
+def text(alert: Alert) -> Text:
+    """Everything said about an alert in a tracker."""
+    comments = tuple((change_comment(alert, change), comment(alert, change)) for change in alert.changes)
+    return Text(title=alert.title, body=body(alert), comments=comments)
 
 
-def _body(alarm: Alert, evidence: Callable[[Sequence[AlertNight]], str]) -> str:
-    state = "open" if alarm.is_open else f"closed on {alarm.closed}" if alarm.closed else "closed"
-    last = alarm.last_bad
+def _body(alert: Alert, evidence: Callable[[Sequence[AlertNight]], str]) -> str:
+    state = "open" if alert.is_open else f"closed on {alert.closed}" if alert.closed else "closed"
+    last = alert.last_bad
     lines = [
-        key_comment(alarm),
-        f"**{_sentence(alarm)}**",
+        key_comment(alert),
+        f"**{_sentence(alert)}**",
         "",
-        f"State: {state}; good nights in a row: {alarm.good_nights}."
+        f"State: {state}; good nights in a row: {alert.good_nights}."
         + (f" Last seen {last.night} in {markdown(last.version)}." if last else ""),
         "",
-        *(f"{_edge(alarm, n)}\n" for n in range(len(alarm.narrowed))),
-        *(f"- {c.night} {c.word}: {markdown(c.text, SHORT)}" for c in alarm.changes[-ENDS:]),
+        *(f"{_transition(one)}\n" for one in alert.narrowed),
+        *(f"- {c.night} {c.word}: {markdown(c.text, SHORT)}" for c in alert.changes[-ENDS:]),
         "",
-        evidence(alarm.evenings),
+        evidence(alert.evenings),
         "",
-        _advice(alarm),
+        _advice(alert),
     ]
     return "\n".join(lines) + "\n"
 
 
-def _sentence(alarm: Alert) -> str:
-    first = alarm.changes[-1] if alarm.changes and alarm.changes[-1].word not in ("closed",) else None
-    told = next((c.text for c in reversed(alarm.changes) if c.word in ("new", "regressed")), "")
-    if alarm.symptom is None:
-        return f"{markdown(told, 2000)}."
+def _sentence(alert: Alert) -> str:
+    first = alert.changes[-1] if alert.changes and alert.changes[-1].word not in ("closed",) else None
+    reason = next((c.text for c in reversed(alert.changes) if c.word in ("new", "regressed")), "")
+    if alert.symptom is None:
+        return f"{markdown(reason, 2000)}."
     verb = "gone from" if first is not None and first.word == "fixed" else "seen in"
-    place = first.version if first is not None else alarm.version
-    return f"{alarm.symptom.value} of {markdown(alarm.case)} {verb} {markdown(place)}: {markdown(told, 2000)}"
+    place = first.version if first is not None else alert.version
+    return f"{alert.symptom.value} of {markdown(alert.case)} {verb} {markdown(place)}: {markdown(reason, 2000)}"
 
 
-def _edge(alarm: Alert, number: int) -> str:
-    edge = alarm.narrowed[number]
-    verb = "Begins" if edge.turns_bad else "Ends"
-    sure = "" if edge.confirmed else " (not confirmed)"
-    place = f"{markdown(edge.last_before or '?')} -> {markdown(edge.first_after or '?')}"
-    return f"{verb} {place}{sure}: {markdown(edge.sentence, 400)}.{_again(edge)}"
+def _transition(found: Narrowed) -> str:
+    verb = "Begins" if found.turns_bad else "Ends"
+    unsure = "" if found.confirmed else " (not confirmed)"
+    place = f"{markdown(found.last_before or '?')} -> {markdown(found.first_after or '?')}"
+    return f"{verb} {place}{unsure}: {markdown(found.sentence, 400)}.{_again(found)}"
 
 
-def _again(edge: Narrowed) -> str:
+def _again(found: Narrowed) -> str:
     """The command that shows the change again."""
-    if not edge.last_before or not edge.first_after:
+    if not found.last_before or not found.first_after:
         return ""
-    span = ["--from", edge.last_before, "--to", edge.first_after, "--symptom", edge.symptom.value]
-    words = ["harness", "bisect", edge.case, "--channel", "nightly", *span]
+    span = ["--from", found.last_before, "--to", found.first_after, "--symptom", found.symptom.value]
+    words = ["harness", "bisect", found.case, "--channel", "nightly", *span]
     return f"\n\n```\n{command(shlex.join(words))}\n```"
 
 
-def _advice(alarm: Alert) -> str:
-    if alarm.symptom is None:
+def _advice(alert: Alert) -> str:
+    if alert.symptom is None:
         return "Look whether the builds are still published; nothing was judged from their absence."
-    known = f"record it in `repro_cases/expectations.toml` (case {code(alarm.case)}, symptom `{alarm.symptom.value}`)"
+    known = f"record it in `repro_cases/expectations.toml` (case {code(alert.case)}, symptom `{alert.symptom.value}`)"
     return f"If this is accepted for now, {known} with a reason, a link and a day on which that ends."
 
 
 def _every_night(evenings: Sequence[AlertNight]) -> str:
-    rows = [_row(e.night, e.version, e.word, e.reason, 300, e.inferred) for e in evenings]
+    rows = [_row(e.night, e.version, e.word, e.reason, limit=300, inferred=e.inferred) for e in evenings]
     return _details(f"{len(evenings)} nights", rows)
 
 
@@ -140,11 +145,11 @@ def _folds(evenings: Sequence[AlertNight], limit: int) -> list[str]:
         run = list(group)
         nights = run[0].night if len(run) == 1 else f"{run[0].night} to {run[-1].night} ({len(run)} nights)"
         versions = run[0].version if len(run) == 1 else f"{run[0].version} to {run[-1].version}"
-        folded.append(_row(nights, versions, word, run[0].reason, limit, any(e.inferred for e in run)))
+        folded.append(_row(nights, versions, word, run[0].reason, limit=limit, inferred=any(e.inferred for e in run)))
     return folded
 
 
-def _row(night: str, version: str, word: str, reason: str, limit: int, inferred: bool) -> str:
+def _row(night: str, version: str, word: str, reason: str, *, limit: int, inferred: bool) -> str:
     taken_over = " (partly not run: taken over from equal neighbours)" if inferred else ""
     return f"| {night} | {markdown(version)} | {word} | {markdown(reason, limit)}{taken_over} |"
 

@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import junitparser
 
 from harness.domain.nightly.alerts import JudgedNight
 from harness.domain.nightly.nights import Status
+from harness.reporting.junit import LIMIT, Result, document, junit_case
 from harness.reporting.nightly.night_report import NightlyRow, rows
 from harness.reporting.text import clean
 
 
-def render(night: JudgedNight) -> str:
-    """Return the night as JUnit XML, one test case per case and word."""
+def junit(night: JudgedNight) -> str:
+    """Return the night as JUnit XML, one test case per case and status."""
     record = night.record
-    suite = junitparser.TestSuite(f"{record.package} {record.nightly or record.night}")
-    if record.fault:
-        fault = junitparser.TestCase("the night itself", classname="nightly")
-        fault.result = [junitparser.Error(clean(record.fault, 2000), Status.INFRASTRUCTURE.value)]
-        suite.add_testcase(fault)
+    return document("harness nightly", f"{record.package} {record.nightly or record.night}", _cases(night))
+
+
+def _cases(night: JudgedNight) -> Iterator[junitparser.TestCase]:
+    if night.record.fault:
+        fault = junitparser.Error(clean(night.record.fault, LIMIT), Status.INFRASTRUCTURE.value)
+        yield junit_case("the night itself", "nightly", fault)
     for row in rows(night):
-        suite.add_testcase(_testcase(row))
-    document = junitparser.JUnitXml("harness nightly")
-    document.add_testsuite(suite)
-    document.update_statistics()
-    text: str = document.tostring().decode()
-    return text + "\n"
+        name = f"{row.case} ({', '.join(row.symptoms)})" if row.symptoms else row.case
+        yield junit_case(name, row.case, _result(row))
 
 
-def _testcase(row: NightlyRow) -> junitparser.TestCase:
-    name = f"{row.case} ({', '.join(row.symptoms)})" if row.symptoms else row.case
-    case = junitparser.TestCase(name, classname=row.case)
-    told = clean(row.reason, 2000) or row.word.value
-    match row.word:
+def _result(row: NightlyRow) -> Result | None:
+    reason = clean(row.reason, LIMIT) or row.status.value
+    match row.status:
         case Status.NEW | Status.REGRESSED | Status.STILL_BAD | Status.FIXED:
-            case.result = [junitparser.Failure(told, row.word.value)]
+            return junitparser.Failure(reason, row.status.value)
         case Status.INFRASTRUCTURE:
-            case.result = [junitparser.Error(told, row.word.value)]
+            return junitparser.Error(reason, row.status.value)
         case Status.FLAKY | Status.SUSPICIOUS | Status.INSUFFICIENT:
-            case.result = [junitparser.Skipped(f"{row.word.value}: {told}")]
+            return junitparser.Skipped(f"{row.status.value}: {reason}")
         case Status.AS_EXPECTED:
-            pass
-    return case
+            return None

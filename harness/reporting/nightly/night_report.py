@@ -30,23 +30,23 @@ LOUD = (
 
 @dataclass(frozen=True, kw_only=True)
 class NightlyRow:
-    """One line of the table: symptoms of a case that share a word."""
+    """One line of the table: symptoms of a case that share a status."""
 
     case: str
-    word: Status
+    status: Status
     symptoms: tuple[str, ...] = ()
     reason: str = ""
     inferred: bool = False
 
 
 def rows(night: JudgedNight) -> list[NightlyRow]:
-    """One row per case and loud word; a case with nothing loud has one row."""
+    """One row per case and loud status; a case with nothing loud has one row."""
     found = []
     for case in dict.fromkeys(one.case for one in night.judged):
         own = [one for one in night.judged if one.case == case]
-        loud = [_row(case, word, [one for one in own if one.word is word]) for word in LOUD]
+        loud = [_row(case, status, [one for one in own if one.word is status]) for status in LOUD]
         found += [row for row in loud if row is not None] or [_quiet(case, own)]
-    return sorted(found, key=lambda row: (_rank(row.word), row.case))
+    return sorted(found, key=lambda row: (_rank(row.status), row.case))
 
 
 def headline(night: JudgedNight) -> str:
@@ -56,21 +56,22 @@ def headline(night: JudgedNight) -> str:
     if not night.judged:
         return "insufficient data"
     table = rows(night)
-    counted: Mapping[Status, int] = {w: sum(row.word is w for row in table) for w in Status}
-    parts = [f"{count} {word.value}" for word, count in counted.items() if count and word is not Status.AS_EXPECTED]
+    counted: Mapping[Status, int] = {status: sum(row.status is status for row in table) for status in Status}
+    unexpected = {status: n for status, n in counted.items() if n and status is not Status.AS_EXPECTED}
+    parts = [f"{n} {status.value}" for status, n in unexpected.items()]
     stale = ["the index has no recent build"] if night.record.stale else []
     return ", ".join([*parts, *stale]) or "all as expected"
 
 
-def markdown(night: JudgedNight, open_alarms: Sequence[Alert]) -> str:
+def markdown(night: JudgedNight, open_alerts: Sequence[Alert]) -> str:
     """The night as Markdown."""
     template = environment().get_template("night.md")
-    return template.render(night=night, rows=rows(night), headline=headline(night), open_alarms=open_alarms)
+    return template.render(night=night, rows=rows(night), headline=headline(night), open_alerts=open_alerts)
 
 
-def json_text(night: JudgedNight, open_alarms: Sequence[Alert]) -> str:
-    """The night as JSON: facts, words and open alarms."""
-    return codec.dumps(NightDocument, NightDocument(night=night, open_alarms=tuple(open_alarms)), indent=2) + "\n"
+def json_text(night: JudgedNight, open_alerts: Sequence[Alert]) -> str:
+    """The night as JSON: facts, statuses and open alerts."""
+    return codec.dumps(NightDocument, NightDocument(night=night, open_alarms=tuple(open_alerts)), indent=2) + "\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +83,9 @@ class NightDocument:
     open_alarms: tuple[Alert, ...] = field(default=())
 
 
-def summary(night: JudgedNight, open_alarms: Sequence[Alert], limit: int = SUMMARY_BYTES) -> str:
+def summary(night: JudgedNight, open_alerts: Sequence[Alert], limit: int = SUMMARY_BYTES) -> str:
     """The Markdown, or its beginning and a sentence where it would be refused."""
-    text = markdown(night, open_alarms)
+    text = markdown(night, open_alerts)
     if len(text.encode()) < limit:
         return text
     note = "\n\nThe rest does not fit into a job summary; report.md of the artifact has it all.\n"
@@ -96,9 +97,9 @@ def workflow_commands(night: JudgedNight) -> list[str]:
     """Workflow commands for what a reader of the run must see, at most ten, the most urgent first."""
     if night.record.fault:
         return [f"::warning title=nightly::{_escaped(night.record.fault)}"]
-    loud = [row for row in rows(night) if row.word in LOUD and row.word is not Status.STILL_BAD]
+    loud = [row for row in rows(night) if row.status in LOUD and row.status is not Status.STILL_BAD]
     lines = [
-        f"::{'error' if row.word in ALARMING else 'warning'} title={_property(f'{row.case}: {row.word.value}')}::"
+        f"::{'error' if row.status in ALARMING else 'warning'} title={_property(f'{row.case}: {row.status.value}')}::"
         + _escaped(f"{', '.join(row.symptoms)}: {row.reason}")
         for row in loud
     ]
@@ -108,12 +109,12 @@ def workflow_commands(night: JudgedNight) -> list[str]:
     return lines
 
 
-def _row(case: str, word: Status, own: Sequence[JudgedSymptom]) -> NightlyRow | None:
+def _row(case: str, status: Status, own: Sequence[JudgedSymptom]) -> NightlyRow | None:
     if not own:
         return None
     return NightlyRow(
         case=case,
-        word=word,
+        status=status,
         symptoms=tuple(one.symptom.value for one in own),
         reason=own[0].reason,
         inferred=any(one.inferred for one in own),
@@ -127,14 +128,14 @@ def _quiet(case: str, own: Sequence[JudgedSymptom]) -> NightlyRow:
     if excused:
         symptoms = tuple(one.symptom.value for one in excused)
         reason = f"recorded: {excused[0].expected}"
-        return NightlyRow(case=case, word=Status.AS_EXPECTED, symptoms=symptoms, reason=reason, inferred=inferred)
+        return NightlyRow(case=case, status=Status.AS_EXPECTED, symptoms=symptoms, reason=reason, inferred=inferred)
     if any(one.word is Status.AS_EXPECTED for one in own):
-        return NightlyRow(case=case, word=Status.AS_EXPECTED, inferred=inferred)
-    return NightlyRow(case=case, word=Status.INSUFFICIENT, reason=own[0].reason, inferred=inferred)
+        return NightlyRow(case=case, status=Status.AS_EXPECTED, inferred=inferred)
+    return NightlyRow(case=case, status=Status.INSUFFICIENT, reason=own[0].reason, inferred=inferred)
 
 
-def _rank(word: Status) -> int:
-    return (*LOUD, Status.INSUFFICIENT, Status.AS_EXPECTED).index(word)
+def _rank(status: Status) -> int:
+    return (*LOUD, Status.INSUFFICIENT, Status.AS_EXPECTED).index(status)
 
 
 def _escaped(text: str) -> str:

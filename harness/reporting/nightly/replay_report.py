@@ -22,19 +22,19 @@ class Period:
     first_version: str
     last_version: str
     nights: int
-    words: str
+    statuses: str
     symptoms: str
     run: int
     inferred: int
 
 
-def markdown(told: NightlyHistory) -> str:
+def markdown(history: NightlyHistory) -> str:
     """The whole replay as Markdown."""
-    records = [night.record for night in told.nights]
-    looks = {
+    records = [night.record for night in history.nights]
+    results = {
         (record.nightly, seen.case): _inferred(seen) for record in records for seen in record.cases if record.nightly
     }
-    changes = [change for alarm in told.alarms for change in alarm.changes]
+    changes = [change for alert in history.alarms for change in alert.changes]
     narrowed = [n for record in records for n in record.narrowed]
     return (
         environment()
@@ -46,32 +46,37 @@ def markdown(told: NightlyHistory) -> str:
             package=records[0].package,
             builds=len({record.nightly for record in records if record.nightly}),
             controls=list(dict.fromkeys(record.control for record in records if record.control)),
-            looked=len(looks),
-            run=sum(not inferred for inferred in looks.values()),
-            inferred=sum(looks.values()),
-            opened=sum(change.word in {word.value for word in ALARMING} for change in changes),
+            results=len(results),
+            run=sum(not inferred for inferred in results.values()),
+            inferred=sum(results.values()),
+            opened=sum(change.word in {status.value for status in ALARMING} for change in changes),
             stale=sum(
                 change.word == Status.NEW.value
-                for alarm in told.alarms
-                if not alarm.symptom
-                for change in alarm.changes
+                for alert in history.alarms
+                if not alert.symptom
+                for change in alert.changes
             ),
-            longest=max((_longest(told, case) for case in _cases(told)), default=0),
+            longest=max((_longest(history, case) for case in _cases(history)), default=0),
             seconds=sum(record.seconds for record in records),
             notes=list(dict.fromkeys(note for record in records for note in record.notes)),
-            alarms=told.alarms,
+            alerts=history.alarms,
             narrowed=narrowed,
-            periods=[p for case in _cases(told) for p in _periods(told, case)],
+            periods=[p for case in _cases(history) for p in _periods(history, case)],
         )
     )
 
 
-def _cases(told: NightlyHistory) -> list[str]:
-    return list(dict.fromkeys(seen.case for night in told.nights for seen in night.record.cases))
+def texts(history: NightlyHistory) -> dict[str, str]:
+    """Return the replay's file by its name."""
+    return {"replay.md": markdown(history)}
 
 
-def _periods(told: NightlyHistory, case: str) -> Iterator[Period]:
-    for (words, symptoms), group in groupby(told.nights, key=lambda night: _result(night, case)):
+def _cases(history: NightlyHistory) -> list[str]:
+    return list(dict.fromkeys(seen.case for night in history.nights for seen in night.record.cases))
+
+
+def _periods(history: NightlyHistory, case: str) -> Iterator[Period]:
+    for (statuses, symptoms), group in groupby(history.nights, key=lambda night: _result(night, case)):
         run = list(group)
         builds = {n.record.nightly: _inferred(s) for n in run for s in n.record.cases if s.case == case}
         yield Period(
@@ -81,7 +86,7 @@ def _periods(told: NightlyHistory, case: str) -> Iterator[Period]:
             first_version=run[0].record.nightly,
             last_version=run[-1].record.nightly,
             nights=len(run),
-            words=words,
+            statuses=statuses,
             symptoms=symptoms,
             run=sum(not inferred for inferred in builds.values()),
             inferred=sum(builds.values()),
@@ -92,15 +97,15 @@ def _result(night: JudgedNight, case: str) -> tuple[str, str]:
     if night.record.fault:
         return Status.INFRASTRUCTURE.value, ""
     own = [row for row in rows(night) if row.case == case]
-    words = ", ".join(dict.fromkeys(row.word.value for row in own))
-    return words, "; ".join(f"{row.word.value}: {', '.join(row.symptoms)}" for row in own if row.symptoms)
+    statuses = ", ".join(dict.fromkeys(row.status.value for row in own))
+    return statuses, "; ".join(f"{row.status.value}: {', '.join(row.symptoms)}" for row in own if row.symptoms)
 
 
-def _longest(told: NightlyHistory, case: str) -> int:
+def _longest(history: NightlyHistory, case: str) -> int:
     """Most builds in a row that were not run."""
-    builds = {n.record.nightly: _inferred(s) for n in told.nights for s in n.record.cases if s.case == case}
+    builds = {n.record.nightly: _inferred(s) for n in history.nights for s in n.record.cases if s.case == case}
     return max((len(list(run)) for inferred, run in groupby(builds.values()) if inferred), default=0)
 
 
 def _inferred(seen: CaseNight) -> bool:
-    return any(look.inferred for look in seen.nightly)
+    return any(trial.inferred for trial in seen.nightly)

@@ -1,4 +1,4 @@
-"""How far one set of companions is held over a timeline, with a resolver that is a table."""
+"""How far one set of companions is pinned over a timeline, with a resolver that is a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.environments.pinning import Held, over_all, over_most
+from harness.adapters.environments.pinning import PinnedSet, over_all, over_most
 from harness.adapters.environments.resolver import Unsatisfiable
 
 
@@ -21,20 +21,20 @@ class Table:
 
     def __call__(self, place: int, pins: tuple[str, ...]) -> tuple[str, ...]:
         self.asked[place, pins] += 1
-        held = [pin.removeprefix("np==") for pin in pins]
+        pinned = [pin.removeprefix("np==") for pin in pins]
         for version in self.rows[place]:
-            if not held or version in held:
+            if not pinned or version in pinned:
                 return (f"np=={version}",)
         raise Unsatisfiable(f"release {place} takes {self.rows[place] or 'nothing'}")
 
 
-def most(*rows: str) -> Held:
+def most(*rows: str) -> PinnedSet:
     return over_most(len(rows), Table(*rows))
 
 
 def test_the_set_of_one_end_is_held_when_the_other_takes_it() -> None:
-    assert over_all(3, Table("1", "21", "21")) == Held(lock=("np==1",), first=0, last=2)
-    assert over_all(3, Table("21", "1", "1")) == Held(lock=("np==1",), first=0, last=2)
+    assert over_all(3, Table("1", "21", "21")) == PinnedSet(lock=("np==1",), first=0, last=2)
+    assert over_all(3, Table("21", "1", "1")) == PinnedSet(lock=("np==1",), first=0, last=2)
     with pytest.raises(Unsatisfiable):
         over_all(3, Table("1", "21", "2"))
 
@@ -52,8 +52,8 @@ def test_the_set_of_one_end_is_held_when_the_other_takes_it() -> None:
     ],
 )
 def test_ends_that_do_not_resolve_are_left_behind_and_the_longer_side_of_a_seam_is_held(rows, first, last) -> None:
-    held = most(*rows)
-    assert (held.first, held.last) == (first, last)
+    pinned = most(*rows)
+    assert (pinned.first, pinned.last) == (first, last)
 
 
 def test_where_nothing_resolves_that_is_said() -> None:
@@ -68,14 +68,14 @@ def test_both_ends_of_what_is_held_take_the_set(rows: list[str]) -> None:
         with pytest.raises(Unsatisfiable):
             most(*rows)
         return
-    held = most(*rows)
+    pinned = most(*rows)
     table = Table(*rows)
-    assert table(held.first, held.lock) == table(held.last, held.lock) == held.lock
+    assert table(pinned.first, pinned.lock) == table(pinned.last, pinned.lock) == pinned.lock
 
 
 def test_a_long_broken_end_costs_a_few_looks() -> None:
     """A thousand nightlies are not resolved one by one to find the first that can be had."""
     table = Table(*[""] * 700, *["1"] * 300)
-    held = over_most(1000, table)
-    assert (held.first, held.last) == (700, 999)
+    pinned = over_most(1000, table)
+    assert (pinned.first, pinned.last) == (700, 999)
     assert table.asked.total() < 100

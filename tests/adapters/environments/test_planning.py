@@ -9,12 +9,12 @@ import pytest
 from harness.adapters.environments.companions import wanted
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.planning import Planner
-from harness.adapters.environments.resolver import Resolver, Unsatisfiable, pin_of, uv_program
+from harness.adapters.environments.resolver import Resolver, Unsatisfiable, uv_program
 from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.releases.companions import Companions, Mode, Wanted
+from harness.domain.releases.companions import Companions, Mode, Wanted, pin_of
 from harness.domain.releases.release import Release, Timeline
 from tests.local_index import LocalIndex, fails_with
 from tests.toys import Toy
@@ -53,17 +53,14 @@ def test_the_newest_set_that_takes_both_ends(planner: Planner, home: Home, index
     assert pins(planner.plan(timeline(home, "3.9", "4.0"), asked(), Mode.FIXED)) == ["toynumpy==1.0"]
 
 
-def test_a_timeline_that_no_set_takes_is_held_on_its_longer_side_and_names_the_seam(
+def test_a_timeline_that_no_set_fits_is_pinned_on_its_longer_side_and_names_the_boundary(
     planner: Planner, home: Home, index: LocalIndex
 ) -> None:
     index.publish(Toy(version=version, requires=("toynumpy<2",)) for version in ("4.0", "4.5"))
     index.publish([Toy(version="5.0", requires=("toynumpy>=2",))])
     plan = planner.plan(timeline(home, "4.0", "4.5", "5.0"), asked("toynumpy"), Mode.FIXED)
     assert pins(plan) == ["toynumpy==1.0"]
-    assert (
-        "takes no more than 4.0 to 4.5: the compatibility boundary lies between 4.5 and 5.0 (--from 5.0 asks"
-        in plan.boundary
-    )
+    assert "fits only 4.0 to 4.5: the compatibility boundary lies between 4.5 and 5.0 (use --from 5.0" in plan.boundary
     with pytest.raises(Unsatisfiable, match="toynumpy"):
         planner.lock_for(plan, timeline(home, "5.0").releases[0])
 
@@ -72,7 +69,7 @@ def test_an_end_that_does_not_resolve_is_left_behind(planner: Planner, home: Hom
     index.publish(Toy(version=version, requires=("gone",)) for version in ("0.8", "0.9"))
     plan = planner.plan(timeline(home, "0.8", "0.9", "1.0", "2.3"), asked("toynumpy"), Mode.FIXED)
     assert (pins(plan), plan.takes) == (["toynumpy==2.0"], 2)
-    assert "the compatibility boundary lies between 0.9 and 1.0 (--to 0.9 asks for the other side)" in plan.boundary
+    assert "the compatibility boundary lies between 0.9 and 1.0 (use --to 0.9 for the other side)" in plan.boundary
 
 
 def test_where_nothing_of_the_timeline_resolves_the_pair_is_named(

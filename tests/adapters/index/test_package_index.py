@@ -49,9 +49,9 @@ def stale(pages: PackageIndex, seconds: float = 7200.0) -> IndexPage:
     """Age the cached page."""
     page = pages.page("toykeras")
     path = pages._file("toykeras")
-    told = json.loads(path.read_text())
-    told["fetched"] -= seconds
-    path.write_text(json.dumps(told))
+    stored = json.loads(path.read_text())
+    stored["fetched"] -= seconds
+    path.write_text(json.dumps(stored))
     return page
 
 
@@ -95,7 +95,7 @@ def test_a_page_from_the_future_is_renewed(pages: PackageIndex, index: LocalInde
     assert "9.0" in {r.version for r in pages.page("toykeras").releases}
     stale(pages, seconds=-86_400)
     index.faults[PAGE] = fails_with(503)
-    assert "the clock stood later" in pages.page("toykeras").stale_reason
+    assert "later than now by the clock" in pages.page("toykeras").stale_reason
 
 
 def faults(index: LocalIndex) -> dict[str, Fault]:

@@ -1,4 +1,4 @@
-"""The ledger: one way from the journal's entries to the answer."""
+"""Assembling: one way from the journal's entries to the answer."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TestRow:
         assert assemble.observed(entries, TWO) is None
 
 
-class TestBoard:
+class TestHistory:
     def test_it_has_one_row_per_release_in_the_timeline_s_order(self):
         entries = [*pair("1.2", "nan"), *pair("1.0", "good")]
         rows = assemble.history(CASE, timeline(["1.0", "1.1", "1.2"]), entries, TWO)
@@ -94,6 +94,58 @@ class TestBoard:
         rows = assemble.history(CASE, timeline(["1.0", "1.1", "1.2"]), entries, TWO)
         alone = [e for e in entries if e.release == "1.1"]
         assert rows[1] == assemble.history(CASE, timeline(["1.1"]), alone, TWO)[0]
+
+
+class TestComplete:
+    BOTH = (REFERENCE, TWO)
+
+    def test_every_variant_needs_every_repeat(self):
+        entries = [*pair("1.0", "good"), *pair("1.0", "good", repeat=1)]
+        assert assemble.complete(entries, self.BOTH, 2)
+        assert not assemble.complete(entries, self.BOTH, 3)
+        assert not assemble.complete(entries[:-1], self.BOTH, 2)
+        assert not assemble.complete(entries, (*self.BOTH, replace(TWO, fix="f")), 2)
+
+    def test_a_release_that_cannot_be_tested_has_nothing_left_to_run(self):
+        assert assemble.complete([Entry(release="1.0", untestable="no wheel")], self.BOTH, 3)
+
+    def test_one_that_was_never_run_is_not_complete(self):
+        assert not assemble.complete([], self.BOTH, 1)
+
+    @given(st.integers(1, 4), st.sets(st.integers(0, 3)))
+    def test_it_is_complete_when_no_repeat_is_missing(self, count, run):
+        """A run that was torn off anywhere is gone on with, and a whole one is not run again."""
+        entries = [one for repeat in run for one in pair("1.0", "good", repeat)]
+        assert assemble.complete(entries, self.BOTH, count) is (set(range(count)) <= run)
+
+
+class TestShows:
+    def test_any_run_counts(self):
+        entries = [*pair("1.0", "good"), *pair("1.0", "nan", repeat=1)]
+        assert assemble.shows(CASE, entries, TWO, [Symptom.NONFINITE_METRIC])
+        assert assemble.shows(CASE, entries, TWO, [])
+        assert not assemble.shows(CASE, entries, TWO, [Symptom.WRONG_WEIGHTS])
+
+    def test_nothing_shows_where_nothing_ran(self):
+        assert not assemble.shows(CASE, [], TWO, [Symptom.NONFINITE_METRIC])
+        assert not assemble.shows(CASE, [Entry(release="1.0", untestable="no wheel")], TWO, [])
+
+    @given(st.lists(st.sampled_from(WORDS), max_size=4), st.sets(st.sampled_from(list(Symptom))))
+    def test_it_is_what_the_verdicts_of_its_runs_say(self, words, targets):
+        """Without targets every symptom is one."""
+        entries = [one for repeat, word in enumerate(words) for one in pair("1.0", word, repeat)]
+        bad = {s for run in assemble.row(CASE, entries, TWO).runs for s, v in run.items() if v.outcome is Outcome.BAD}
+        assert assemble.shows(CASE, entries, TWO, sorted(targets)) is bool(bad & targets if targets else bad)
+
+
+class TestBlocked:
+    def test_the_first_reason_on_record_counts(self):
+        new, old = Entry(release="1.1", untestable="no wheel"), Entry(release="1.0", untestable="yanked")
+        assert assemble.blocked([*pair("1.1", "good"), new], [old]) == "no wheel"
+        assert assemble.blocked(pair("1.1", "good"), [old]) == "yanked"
+
+    def test_without_one_it_was_not_run(self):
+        assert assemble.blocked() == assemble.blocked([], pair("1.0", "good")) == "not run"
 
 
 class TestResult:

@@ -22,7 +22,7 @@ def as_posted(one: Alert, **changes: object) -> Posted:
         "number": 7,
         "is_open": one.is_open,
         "body": said.body,
-        "told": frozenset(mark for mark, _ in said.comments),
+        "marks": frozenset(mark for mark, _ in said.comments),
     }
     return Posted(**{**given, **changes})  # type: ignore[arg-type]
 

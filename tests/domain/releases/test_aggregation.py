@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.domain.releases.aggregation import CORE_FILE, METRIC_FILE, VARIABLE_FILE, SourceFacts, read_source
+from harness.domain.releases.aggregation import (
+    CORE_FILE,
+    METRIC_FILE,
+    VARIABLE_FILE,
+    ReleaseFacts,
+    SourceFacts,
+    disagreement,
+    milestones,
+    read_source,
+)
 
 BEFORE = """
 class Variable:
@@ -170,3 +181,57 @@ class TestProblems:
     def test_no_text_makes_it_fail(self, core, metric, variable):
         found = read_source("3.9.0", {CORE_FILE: core, METRIC_FILE: metric, VARIABLE_FILE: variable})
         assert found.expected_aggregation == "NONE"
+
+
+class TestDisagreement:
+    SOURCE = facts(MAPPED, passed='aggregation="sum"')
+
+    def test_where_both_say_the_same_there_is_nothing_to_say(self):
+        assert disagreement(self.SOURCE, {"metric": ["SUM/ON_WRITE"]}) == ""
+
+    def test_every_kind_that_the_source_does_not_say_is_named(self):
+        told = disagreement(self.SOURCE, {"metric": ["NONE/ON_WRITE", "SUM/ON_WRITE", "MEAN/ON_READ"]})
+        assert told == "metric variables: the source says SUM/ON_WRITE, live they are NONE/ON_WRITE, MEAN/ON_READ"
+
+    @pytest.mark.parametrize("live", [{}, {"metric": []}, {"model": ["NONE/ON_WRITE"]}])
+    def test_without_a_live_metric_nothing_is_compared(self, live):
+        assert disagreement(self.SOURCE, live) == ""
+
+    def test_a_source_that_could_not_be_read_disagrees_with_nothing(self):
+        assert disagreement(read_source("3.9.0", {}), {"metric": ["SUM/ON_WRITE"]}) == ""
+
+
+class TestMilestones:
+    @staticmethod
+    def line(*mappings: tuple[dict[str, str] | None, dict[str, str] | None] | str) -> list[ReleaseFacts]:
+        return [
+            ReleaseFacts(
+                source=SourceFacts(version=f"3.{n}.0", problem=one)
+                if isinstance(one, str)
+                else SourceFacts(version=f"3.{n}.0", aggregation=one[0], synchronization=one[1])
+            )
+            for n, one in enumerate(mappings)
+        ]
+
+    def test_a_mapping_appears_changes_and_disappears(self):
+        told = milestones(
+            self.line(
+                (None, None), ({"sum": "SUM"}, None), ({"sum": "NONE"}, {"auto": "AUTO"}), (None, {"auto": "AUTO"})
+            )
+        )
+        assert told == [
+            "_map_aggregation appears in 3.1.0 (not yet so in 3.0.0).",
+            "_map_aggregation changes in 3.2.0 (not yet so in 3.1.0).",
+            "_map_aggregation disappears in 3.3.0 (not yet so in 3.2.0).",
+            "synchronization appears in 3.2.0 (not yet so in 3.1.0).",
+        ]
+
+    def test_a_release_whose_source_could_not_be_read_is_stepped_over(self):
+        told = milestones(self.line((None, None), "no wheel on the index", ({"sum": "SUM"}, None)))
+        assert told == ["_map_aggregation appears in 3.2.0 (not yet so in 3.0.0)."]
+
+    @given(st.lists(st.sampled_from([None, "SUM", "NONE"]), max_size=8))
+    def test_there_is_one_sentence_for_each_change_and_none_besides(self, words):
+        """Neighbours that say the same are no milestone."""
+        told = milestones(self.line(*((None if word is None else {"sum": word}, None) for word in words)))
+        assert len(told) == sum(one != other for one, other in pairwise(words))

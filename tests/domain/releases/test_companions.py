@@ -1,4 +1,4 @@
-"""What is installed beside the package under test, and what is kept out."""
+"""What is pinned beside the package under test."""
 
 from __future__ import annotations
 
@@ -6,51 +6,73 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
-from harness.domain.releases.distributions import import_name
-from harness.domain.releases.nightlies import NIGHTLIES
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of
+
+PYTHON = Interpreter(version="3.11.7", path="/usr/bin/python3.11")
 
 
-@pytest.mark.parametrize(("version", "minor"), [("3.11.7", "3.11"), ("3.10.0rc1", "3.10"), ("3.13", "3.13")])
-def test_an_interpreter_is_named_by_its_minor_version(version: str, minor: str) -> None:
-    assert Interpreter(version=version, path="/python").minor == minor
+def never(*names: str) -> tuple[str, ...]:
+    return tuple(f'{name} ; sys_platform == "never"' for name in names)
 
 
 class TestOverrides:
     @pytest.mark.parametrize(
         ("package", "requirements", "kept_out"),
         [
-            ("keras", ("tensorflow-cpu",), []),
-            ("keras-nightly", ("tensorflow-cpu",), ["keras"]),
-            ("Keras_Nightly", (), ["keras"]),
-            ("tensorflow", ("keras",), []),
-            ("tf-nightly", ("keras>=3",), ["tensorflow", "keras-nightly"]),
-            ("tf-nightly-cpu", ("Keras==3.9.0", "numpy"), ["tensorflow", "keras-nightly"]),
-            ("tf-nightly", ("numpy",), ["tensorflow"]),
+            ("keras", ("tensorflow",), ()),
+            ("keras-nightly", ("tensorflow",), never("keras")),
+            ("Keras_Nightly", ("tensorflow",), never("keras")),
+            ("tf-keras", ("tensorflow",), ()),
+            ("tensorflow", ("keras",), ()),
+            ("tensorflow-cpu", ("numpy",), never("tensorflow")),
+            ("tensorflow-cpu", ("keras==3.9.2",), never("tensorflow", "keras-nightly")),
+            ("tf-nightly", ("numpy",), never("tensorflow")),
+            ("tf-nightly", ("keras==3.9.2",), never("tensorflow", "keras-nightly")),
         ],
     )
     def test_siblings_that_install_the_same_module_are_kept_out(
-        self, package: str, requirements: tuple[str, ...], kept_out: list[str]
+        self, package: str, requirements: tuple[str, ...], kept_out: tuple[str, ...]
     ) -> None:
-        made = Wanted(package=package, requirements=requirements).overrides
-        assert made == tuple(f'{name} ; sys_platform == "never"' for name in kept_out)
-
-    @given(st.sampled_from(sorted(NIGHTLIES.values())), st.sets(st.sampled_from(sorted(NIGHTLIES))))
-    def test_no_companion_and_not_the_package_itself_is_kept_out(self, nightly: str, companions: set[str]) -> None:
-        """An override of what somebody asks for would make every environment unsatisfiable."""
-        beside = {name for name in companions if import_name(name) != import_name(nightly)}
-        kept_out = {text.split(" ;")[0] for text in Wanted(package=nightly, requirements=tuple(beside)).overrides}
-        assert kept_out.isdisjoint({nightly, *beside})
+        """No file of an environment may belong to two distributions."""
+        assert Wanted(package=package, requirements=requirements).overrides == kept_out
 
 
-@given(st.lists(st.text()), st.lists(st.text()))
-def test_data_packages_are_shared_as_well(lock: list[str], data: list[str]) -> None:
-    """What an environment is made of and what its report lists are the same lines."""
-    made = Companions(
-        wanted=Wanted(package="keras", requirements=()),
+class TestCompanions:
+    MADE = Companions(
+        wanted=Wanted(package="keras", requirements=("numpy",)),
         mode=Mode.FIXED,
-        interpreter=Interpreter(version="3.11.7", path="/python"),
-        lock=tuple(lock),
-        data_lock=tuple(data),
+        interpreter=PYTHON,
+        lock=("numpy==2.0.2 --hash=sha256:aa --hash=sha256:bb", "absl-py==2.1.0 --hash=sha256:cc"),
+        data_lock=("mlxtend==0.23.4 --hash=sha256:dd",),
     )
-    assert made.shared == (*lock, *data)
+
+    def test_what_is_shared_is_both_locks(self) -> None:
+        assert self.MADE.shared == (*self.MADE.lock, *self.MADE.data_lock)
+
+    def test_what_is_pinned_has_no_hashes(self) -> None:
+        assert self.MADE.pinned == ("numpy==2.0.2", "absl-py==2.1.0", "mlxtend==0.23.4")
+
+    def test_as_of_mode_shares_nothing(self) -> None:
+        made = Companions(wanted=self.MADE.wanted, mode=Mode.AS_OF, interpreter=PYTHON)
+        assert (made.shared, made.pinned, made.takes, made.boundary) == ((), (), 0, "")
+
+
+class TestLines:
+    @given(st.lists(st.text("0123456789abcdef", min_size=1), max_size=4))
+    def test_the_pin_is_what_stands_before_the_hashes(self, hashes: list[str]) -> None:
+        """However many files a release has, its line pins one version."""
+        line = " ".join(["Absl_Py==2.1.0", *(f"--hash=sha256:{text}" for text in hashes)])
+        assert (pin_of(line), name_of(line)) == ("Absl_Py==2.1.0", "absl-py")
+
+    def test_a_marker_and_an_address_stay_in_the_pin(self) -> None:
+        assert pin_of('numpy==2.0.2 ; python_version > "3" --hash=sha256:aa') == 'numpy==2.0.2 ; python_version > "3"'
+        assert name_of("keras @ git+https://example.org/keras@main") == "keras"
+
+
+@pytest.mark.parametrize(("version", "minor"), [("3.11.7", "3.11"), ("3.9.19", "3.9"), ("3.14.0rc1", "3.14")])
+def test_an_interpreter_is_known_by_its_minor_version(version: str, minor: str) -> None:
+    assert Interpreter(version=version, path="/python").minor == minor
+
+
+def test_the_words_of_the_modes_are_those_of_the_command_line() -> None:
+    assert [mode.value for mode in Mode] == ["fixed", "as-of"]

@@ -75,7 +75,7 @@ def test_a_sequence_is_asked_for_its_batch(step, expected):
 
 
 def test_a_sequence_that_is_shuffled_is_not():
-    with pytest.raises(batches.CannotReplayError, match="fit shuffles the batches"):
+    with pytest.raises(batches.CannotRepeatError, match="fit shuffles the batches"):
         batches.batch_of(built(x=Batches(), shuffle=True), 1)
 
 
@@ -118,11 +118,11 @@ class Ends:
     ],
 )
 def test_what_cannot_be_known_is_said(made, why):
-    with pytest.raises(batches.CannotReplayError, match=why):
+    with pytest.raises(batches.CannotRepeatError, match=why):
         batches.batch_of(made(), 2)
 
 
 def test_samples_are_counted_in_the_first_array():
     assert batches.rows({"a": X}) == 10
-    with pytest.raises(batches.CannotReplayError):
+    with pytest.raises(batches.CannotRepeatError):
         batches.rows(np.float64(1.0))

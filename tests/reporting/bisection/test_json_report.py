@@ -23,7 +23,7 @@ def no_constant(name: str) -> Any:
 
 
 def test_the_published_schema_is_the_one_of_the_code():
-    """To write it anew: python -c "from harness.reporting import json_report as j; print(j.schema_text(), end='')"."""
+    """To write it anew: python -c "from harness.reporting.bisection import json_report as j; print(j.schema_text(), end='')"."""
     assert PUBLISHED.read_text(encoding="utf-8") == json_report.schema_text()
 
 
@@ -35,35 +35,35 @@ def test_the_published_schema_is_a_schema():
 class TestEveryReport:
     def test_it_is_valid_against_the_published_schema(self, finding):
         schema = json.loads(PUBLISHED.read_text(encoding="utf-8"))
-        jsonschema.Draft202012Validator(schema).validate(json.loads(json_report.render(finding())))
+        jsonschema.Draft202012Validator(schema).validate(json.loads(json_report.json_text(finding())))
 
     def test_it_is_json_without_bare_nan(self, finding):
-        json.loads(json_report.render(finding()), parse_constant=no_constant)
+        json.loads(json_report.json_text(finding()), parse_constant=no_constant)
 
     def test_it_is_printable_ascii(self, finding):
         """`--json` on a terminal cannot move the cursor, and no encoding of stdout can fail on it."""
-        text = json_report.render(finding())
+        text = json_report.json_text(finding())
         assert text.isascii()
         assert text.replace("\n", "").isprintable()
 
     def test_reading_it_back_and_writing_it_again_gives_the_same_bytes(self, finding):
-        text = json_report.render(finding())
-        assert json_report.render(codec.loads(Finding, text)) == text
+        text = json_report.json_text(finding())
+        assert json_report.json_text(codec.loads(Finding, text)) == text
 
 
 def test_numbers_that_are_not_finite_are_words():
-    replicas = json.loads(json_report.render(examples.everyday()))["releases"][3]["replicas"]
+    replicas = json.loads(json_report.json_text(examples.everyday()))["releases"][3]["replicas"]
     assert replicas == {"loss": "nan", "mae": "inf", "accuracy": "-inf"}
 
 
 def test_a_transition_says_all_that_the_contract_promises():
-    transition = json.loads(json_report.render(examples.everyday()))["transitions"][1]
+    transition = json.loads(json_report.json_text(examples.everyday()))["transitions"][1]
     assert {"symptom", "kind", "last_before", "first_after", "untested", "confidence"} <= set(transition)
     assert (transition["symptom"], transition["kind"]) == ("nonfinite-metric", "regression")
 
 
 def test_the_schema_refuses_what_the_code_would_not_write():
     schema = json.loads(PUBLISHED.read_text(encoding="utf-8"))
-    report = json.loads(json_report.render(examples.everyday()))
+    report = json.loads(json_report.json_text(examples.everyday()))
     report["releases"][3]["replicas"]["loss"] = None
     assert not jsonschema.Draft202012Validator(schema).is_valid(report)

@@ -11,25 +11,25 @@ from tests.reporting import examples
 
 
 def cases(finding) -> dict[str, ElementTree.Element]:
-    root = ElementTree.fromstring(junit_report.render(finding))
+    root = ElementTree.fromstring(junit_report.junit(finding))
     return {case.attrib["name"]: case for case in root.iter("testcase")}
 
 
 @pytest.mark.parametrize("finding", [examples.everyday, examples.hostile])
 def test_it_is_well_formed_whatever_the_texts_hold(finding):
     """XML 1.0 cannot hold control characters at all, escaped or not."""
-    root = ElementTree.fromstring(junit_report.render(finding()))
+    root = ElementTree.fromstring(junit_report.junit(finding()))
     assert root.tag == "testsuites"
     assert len(list(root.iter("testcase"))) == len(finding().releases)
 
 
 def test_bad_is_a_failure_with_its_symptom_and_skip_a_skip_with_its_reason():
     found = cases(examples.everyday())
-    told = {
+    results = {
         name.removeprefix("keras "): [(child.tag, child.attrib.get("message", "")[:40]) for child in case]
         for name, case in found.items()
     }
-    assert told == {
+    assert results == {
         "3.5.0": [],
         "3.6.0": [],
         "3.7.0": [("failure", "exception: ValueError: aggregation MEAN ")],
@@ -43,7 +43,7 @@ def test_bad_is_a_failure_with_its_symptom_and_skip_a_skip_with_its_reason():
 
 
 def test_the_counts_are_those_of_the_releases():
-    root = ElementTree.fromstring(junit_report.render(examples.everyday()))
+    root = ElementTree.fromstring(junit_report.junit(examples.everyday()))
     assert {n: root.attrib[n] for n in ("tests", "failures", "errors", "skipped")} == {
         "tests": "8",
         "failures": "3",

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from harness.domain.findings.finding import Finding
 from harness.reporting.bisection import terminal_report
-from harness.reporting.fixes import fix_report
+from tests.golden.test_reports import golden
 from tests.reporting import examples
+from tests.reporting.examples import printed
 
 
 def shown(finding: Finding, width: int = 200) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    terminal_report.show(finding, Path("reports/run"), console)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return printed(terminal_report.terminal(finding, Path("reports/run")), width)
 
 
 def rows(text: str, version: str) -> list[list[str]]:
@@ -41,7 +38,7 @@ def test_a_row_per_release_with_verdict_symptoms_numbers_and_reason():
     assert "cannot be installed: no wheel for 3.11" in rows(text, "3.9.1")[0][-1]
 
 
-def test_answer_doubts_time_place_and_command_stand_below():
+def test_answer_caveats_time_place_and_command_stand_below():
     text = shown(examples.everyday())
     tail = text[text.index("exception begins 3.6.0 -> 3.7.0;") :].splitlines()
     assert tail[-1] == "Again:   harness bisect identity --from 3.5.0 --to 3.10.0"
@@ -57,8 +54,6 @@ def test_transitions_say_what_is_not_confirmed():
 
 
 def test_without_transitions_there_is_no_table_of_them():
-    from dataclasses import replace
-
     assert "untested between" not in shown(replace(examples.everyday(), transitions=()))
 
 
@@ -71,18 +66,16 @@ def test_no_text_from_outside_moves_the_cursor_or_styles_anything(width):
 
 
 def test_square_brackets_are_text_not_markup():
-    from dataclasses import replace
-
     finding = replace(examples.everyday(), reproduce="harness bisect '[bold]x[/bold]'")
     assert "harness bisect '[bold]x[/bold]'" in shown(finding)
 
 
-@pytest.mark.parametrize("fixes", [1, 5])
-def test_the_report_on_fixes_is_safe_too(fixes):
-    console = Console(file=io.StringIO(), width=200, color_system=None)
-    fix_report.show(examples.fix_report(fixes), Path("reports/run"), console)
-    assert isinstance(console.file, io.StringIO)
-    text = console.file.getvalue()
-    assert not [c for c in text if ord(c) < 32 and c != "\n"]
-    assert "Control: 3.6.0 is the last good release before the range." in text
-    assert ("masks" in text) is (fixes == 1)
+def test_a_finer_search_stands_with_its_cause_below_the_answer():
+    text = " ".join(shown(examples.staged()).split())
+    assert "keras-nightly: nonfinite-metric ends in the nightlies." in text
+    assert "Add synchronization (#21072)); keras/src/metrics/metric.py +12 -3, logo.png" in text
+
+
+@pytest.mark.parametrize("finding", [examples.everyday, examples.staged])
+def test_the_whole_report(finding, snapshot):
+    assert shown(finding(), 160) == golden(snapshot, "txt")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import re
@@ -10,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from harness import codec
 from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded
@@ -48,9 +46,7 @@ def hostile(fixes=1):
 
 
 def printed(report, width=200):
-    file = io.StringIO()
-    fix_report.show(report, Path("reports/run"), Console(file=file, width=width, color_system=None))
-    return file.getvalue()
+    return examples.printed(fix_report.terminal(report, Path("reports/run")), width)
 
 
 class TestGolden:
@@ -124,14 +120,21 @@ class TestCells:
         assert "inconclusive" in printed(replace(report, fixes=fixes))
 
 
-def test_all_files_are_written(tmp_path):
-    fix_report.write_all(examples.fix_report(), tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.json", "report.md"]
-    assert (tmp_path / "report.json").read_text() == fix_report.json_text(examples.fix_report())
+def test_the_files_by_name():
+    report = examples.fix_report()
+    assert fix_report.texts(report) == {
+        "report.json": fix_report.json_text(report),
+        "report.md": fix_report.markdown(report),
+    }
+
+
+def test_the_control_is_named():
+    assert "Control: 3.6.0 is the last good release before the range.\n" in printed(examples.fix_report())
+    assert "Control:" not in printed(replace(examples.fix_report(), control=""))
 
 
 def test_the_causes_of_a_sweep_stand_in_both_reports():
-    told = "nonfinite-metric on 3.9.0 hangs on the key sum"
+    cause = "nonfinite-metric on 3.9.0 hangs on the key sum"
     report = examples.fix_report(4)
-    assert told in printed(report)
-    assert told in fix_report.markdown(report).replace("\\", "")
+    assert cause in printed(report)
+    assert cause in fix_report.markdown(report).replace("\\", "")

@@ -1,4 +1,4 @@
-"""The text of an alarm: it always fits, it can always be found again, and nothing in it is markup of somebody else."""
+"""The text of an alert: it always fits, it can always be found again, and nothing in it is markup of somebody else."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from harness.domain.nightly.alerts import Alert, nightly_history
 from harness.domain.verdicts.verdict import Outcome
-from harness.reporting.nightly.alert_report import body, comment, document, key_comment
+from harness.reporting.nightly.alert_report import body, comment, document, key_comment, texts
 from tests.examples import HOSTILE
+from tests.golden.test_reports import golden
 from tests.nights import BAD, bad, fixed, good, look, record
 
 
-def alarm(nights: int, reason: str = "loss is nan") -> Alert:
+def alert(nights: int, reason: str = "loss is nan") -> Alert:
     shown = look(Outcome.BAD, reason)
     return nightly_history(
         [good(0), record(1, shown, shown, shown), *(record(2 + n, shown) for n in range(nights))]
@@ -40,7 +42,7 @@ def test_it_begins_with_its_hidden_key_and_says_the_rest_in_order() -> None:
     ],
 )
 def test_the_evidence_gives_way_in_stages(nights: int, limit: int, form: str) -> None:
-    text = body(alarm(nights), limit)
+    text = body(alert(nights), limit)
     assert form in text
     assert len(text) < limit
 
@@ -57,15 +59,21 @@ def test_many_changing_nights_are_cut() -> None:
 
 @given(st.integers(0, 200), st.text(max_size=400), st.integers(2_000, 60_000))
 def test_it_fits_whatever_was_said(nights: int, reason: str, limit: int) -> None:
-    text = body(alarm(nights, reason or "x"), limit)
+    text = body(alert(nights, reason or "x"), limit)
     assert len(text) < limit
-    assert key_comment(alarm(nights)) in text
+    assert key_comment(alert(nights)) in text
 
 
 def test_a_hostile_reason_is_only_text() -> None:
-    one = alarm(1, HOSTILE)
+    one = alert(1, HOSTILE)
     for text in (body(one), comment(one, one.changes[0])):
         rest = "\n".join(line for line in text.splitlines() if not line.startswith("<!-- harness-"))
         assert not re.search(r"(?<!\\)<(?!/?(details|summary)>)", rest)
         assert "\x1b" not in text
         assert "@maintainer" not in text
+
+
+def test_the_whole_document(snapshot: SnapshotAssertion) -> None:
+    one = nightly_history([good(0), bad(1), record(2, BAD), fixed(3)]).alarms[0]
+    assert document(one) == golden(snapshot, "md")
+    assert texts(one) == {"alarm.md": document(one)}

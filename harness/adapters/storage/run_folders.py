@@ -1,0 +1,60 @@
+"""The folders of runs: they are found, begun and resumed here, and a finished search leaves its runs in the cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.adapters.storage import journal, run_cache
+from harness.adapters.storage.files import check_output, output_folder
+from harness.adapters.storage.home import Home
+from harness.adapters.storage.journal import FileJournal
+from harness.adapters.storage.run_cache import Runs
+from harness.domain.findings.run import RunHeader
+from harness.domain.trials.entry import Entry
+
+
+class RunFolders:
+    """Runs on the disk of this machine; the cache of finished searches is in `home`."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def check(self, folder: Path) -> None:
+        """Refuse a folder that could not be written; makes nothing."""
+        check_output(folder)
+
+    def begin(self, folder: Path, header: RunHeader) -> FileJournal:
+        """Begin a journal in a new folder."""
+        return FileJournal.begin(output_folder(folder), header)
+
+    def resume(self, folder: Path, header: RunHeader) -> FileJournal:
+        """Open a journal again; raises `UsageError` where the question changed."""
+        return FileJournal.resume(folder, header.question)
+
+    def read(self, folder: Path) -> tuple[RunHeader, list[Entry]]:
+        """Header and entries of a run."""
+        return journal.read(folder)
+
+    def locate(self, run: Path) -> Path:
+        """The folder of a run, given as a path or as its id below ``reports/``."""
+        below = Path("reports") / run
+        return below if not run.exists() and below.is_dir() else run
+
+    def unused(self, folder: Path) -> Path:
+        """The folder, or the first numbered one that does not exist yet."""
+        number, chosen = 2, folder
+        while chosen.exists():
+            chosen, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+        return chosen
+
+    def below(self, folder: Path) -> list[Path]:
+        """Folders directly below this one that hold a journal, in order of their names."""
+        return [path.parent for path in sorted(folder.glob(f"*/{journal.NAME}"))]
+
+    def recall(self, header: RunHeader) -> Runs:
+        """The runs of the last finished search for the same question and policy."""
+        return run_cache.recall(self._home, header)
+
+    def remember(self, header: RunHeader, runs: Runs) -> None:
+        """Store the runs of a finished search."""
+        run_cache.remember(self._home, header, runs)

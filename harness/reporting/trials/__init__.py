@@ -1,0 +1,1 @@
+"""Terminal reports of what needs no search: one trial, a diagnosis, a reproduction, releases and their source."""
