@@ -24,7 +24,7 @@ from harness.reporting.nightly import alert_report, documents, night_report, rep
 
 @dataclass(frozen=True, kw_only=True)
 class PublicationRequest:
-    """Where the last night is told of.
+    """Where the last night is published.
 
     Attributes:
         state: Folder of the journal of nights.
@@ -79,10 +79,10 @@ def write(history: NightlyHistory, killed: Sequence[str], state: Path) -> None:
 
 
 def publish(history: NightlyHistory, request: PublicationRequest, environment: Mapping[str, str]) -> None:
-    """Tell CI, the tracker and the webhook; with ``--dry-run`` print what would be done."""
+    """Inform CI, the tracker and the webhook; with ``--dry-run`` print what would be done."""
     last = history.nights[-1]
-    if not request.github:  # the job that ran the night has told it
-        _tell_ci(last, history, environment)
+    if not request.github:  # the job that ran the night has shown it there
+        _to_ci(last, history, environment)
     if request.webhook:
         text = night_report.json_text(last, history.open_alarms)
         if request.dry_run:
@@ -95,7 +95,7 @@ def publish(history: NightlyHistory, request: PublicationRequest, environment: M
         _show(actions(history.alarms, {alarm.key: alert_report.text(alarm) for alarm in history.alarms}, {}))
 
 
-def _tell_ci(last: JudgedNight, history: NightlyHistory, environment: Mapping[str, str]) -> None:
+def _to_ci(last: JudgedNight, history: NightlyHistory, environment: Mapping[str, str]) -> None:
     if environment.get("GITHUB_ACTIONS") == "true":
         for line in night_report.workflow_commands(last):
             click.echo(line)
