@@ -5,13 +5,14 @@ from __future__ import annotations
 from harness.jobs.replay import known_look
 
 from harness.domain.search.history import ReleaseState
+from harness.domain.verdicts.reasons import recorded
 from tests.nights import BAD, GOOD, NAN
 
 G, B, NOT_RUN, BLOCKED = (
     ReleaseState(runs=(GOOD.verdicts,)),
     ReleaseState(runs=(BAD.verdicts, BAD.verdicts)),
     ReleaseState(),
-    ReleaseState(blocked="cannot be installed"),
+    ReleaseState(blocked=recorded("cannot be installed")),
 )
 
 
