@@ -146,7 +146,7 @@ class World:
 
 
 def words(told: NightlyHistory) -> list[str]:
-    return [one.word.value for night in told.nights for one in night.judged]
+    return [one.status.value for night in told.nights for one in night.judged]
 
 
 def test_a_quiet_night_costs_one_look_at_each() -> None:
@@ -187,11 +187,11 @@ def test_on_the_first_night_the_search_begins_at_the_control() -> None:
     assert world.narrower.asked[0].versions[0] == "3.7.0.dev2024110103"
 
 
-def test_a_search_that_fails_keeps_the_alarm() -> None:
+def test_a_search_that_fails_keeps_the_alert() -> None:
     world = World(bad_since(date(2024, 11, 3)))
     world.narrower = LastPair(InfrastructureError("the disk is full"))
     told = world.watch(0, 9)
-    assert [alarm.is_open for alarm in told.alarms] == [True]
+    assert [alert.is_open for alert in told.alerts] == [True]
     assert told.nights[-1].record.narrowed[0].sentence == "not narrowed further: the disk is full"
 
 
@@ -210,18 +210,18 @@ def test_a_broken_index_neither_opens_nor_closes_and_the_next_night_goes_on() ->
     world.index.down = True
     told = world.watch(3)
     assert told.nights[-1].record.fault == "the package index does not answer"
-    assert [alarm.is_open for alarm in told.alarms] == [True]
+    assert [alert.is_open for alert in told.alerts] == [True]
     world.index.down = False
     told = world.watch(6, 7, 8)
-    assert [alarm.is_open for alarm in told.alarms] == [False]
-    assert [change.word for change in told.alarms[0].changes] == ["new", "fixed", "closed"]
+    assert [alert.is_open for alert in told.alerts] == [False]
+    assert [change.status for change in told.alerts[0].changes] == ["new", "fixed", "closed"]
 
 
 def test_an_empty_index_is_a_fault_and_no_answer() -> None:
     world = World(bad_since(date.max), days=0)
     told = world.watch(0)
     assert "no release of keras-nightly" in told.nights[-1].record.fault
-    assert told.alarms == ()
+    assert told.alerts == ()
 
 
 @pytest.mark.parametrize("where", ["keras-nightly", "keras"])
@@ -235,13 +235,13 @@ def test_a_red_canary_neither_opens_nor_closes(where: str) -> None:
 
     world = World(answer)
     red.append(True)
-    assert world.watch(0, 2).alarms == ()
+    assert world.watch(0, 2).alerts == ()
     red.clear()
     world = World(answer)
     world.watch(1, 2)
     red.append(True)
     told = world.watch(7)
-    assert [alarm.is_open for alarm in told.alarms] == [True]
+    assert [alert.is_open for alert in told.alerts] == [True]
     assert words(told)[-1] == ("insufficient data" if where == "keras-nightly" else "suspicious")
 
 
@@ -287,13 +287,13 @@ def test_a_night_repeated_on_the_same_day_replaces_the_earlier_one() -> None:
     assert [night.judged for night in again.nights] == [night.judged for night in told.nights]
 
 
-def test_what_is_recorded_is_no_alarm_until_it_is_over() -> None:
+def test_what_is_recorded_is_no_alert_until_it_is_over() -> None:
     known = Expectation(
         case="identity", symptom=NAN, range=">=3.7.0.dev20241103", reason="under review", expires=date(2024, 11, 10)
     )
     world = World(bad_since(date(2024, 11, 3)), expectations=Expectations(expected=(known,)))
     told = world.watch(1, 2, 3)
-    assert told.alarms == ()
+    assert told.alerts == ()
     told = world.watch(12)
     assert words(told)[-1] == "regressed"
     assert any("expired on 2024-11-10" in note for note in told.nights[-1].record.notes)
@@ -315,10 +315,10 @@ def test_watched_fixes_are_answered_and_a_failure_is_told() -> None:
     assert (told.answer, told.reason) == ("cannot be told", "3.9.2 cannot be installed")
 
 
-def test_an_index_without_a_recent_build_is_an_alarm_of_its_own() -> None:
+def test_an_index_without_a_recent_build_is_an_alert_of_its_own() -> None:
     world = World(bad_since(date.max), days=2)
     told = world.watch(1, 4, 5, 6)
-    assert [(alarm.symptom, alarm.opened) for alarm in told.alarms] == [(None, "2024-11-06")]
+    assert [(alert.symptom, alert.opened) for alert in told.alerts] == [(None, "2024-11-06")]
 
 
 def test_flaky_runs_are_told_as_such() -> None:
@@ -339,7 +339,7 @@ def test_a_run_that_fails_while_confirming_ends_the_confirmation() -> None:
 
     told = World(answer).watch(0)
     assert words(told) == ["infrastructure"]
-    assert told.alarms == ()
+    assert told.alerts == ()
 
 
 def test_hidden_symptoms_stay_untested() -> None:
