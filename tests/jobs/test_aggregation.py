@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.domain.errors import InfrastructureError, UsageError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.releases.aggregation import CORE_FILE, FILES, METRIC_FILE
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.release import Order
@@ -137,9 +137,10 @@ class TestLive:
         assert (facts.live, facts.disagreement) == ({}, "live: 3.1.0: no wheel for this Python")
         assert facts.source.aggregation is not None
 
-    def test_a_fault_of_the_machine_ends_it(self, world: FakeServices):
-        world.built.failures["3.1.0"] = InfrastructureError("disk full")
-        with pytest.raises(InfrastructureError, match="disk full"):
+    @pytest.mark.parametrize("end", [InfrastructureError("disk full"), Interrupted()])
+    def test_a_fault_of_the_machine_and_the_user_s_stop_end_it(self, world: FakeServices, end: HarnessError):
+        world.built.failures["3.1.0"] = end
+        with pytest.raises(type(end)):
             read_aggregation(world, self.REQUEST, Heard())
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.domain.cases.case import Level
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import InfrastructureError, Untestable, UsageError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable, UsageError
 from harness.domain.releases.companions import Interpreter
 from harness.domain.trials.variant import REFERENCE, Variant
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict
@@ -121,13 +121,14 @@ class TestRepro:
         assert (first.case, first.outcome, first.sentence) == ("identity", Outcome.SKIP, "the canary is red")
         assert (second.case, second.outcome) == ("loud", Outcome.GOOD)
 
-    def test_a_fault_of_the_machine_ends_it(self, world: FakeServices):
+    @pytest.mark.parametrize("end", [InfrastructureError("disk full"), Interrupted()])
+    def test_a_fault_of_the_machine_and_the_user_s_stop_end_it(self, world: FakeServices, end: HarnessError):
         class Broken(TableTrials):
             def run(self, environment, case, trials):
-                raise InfrastructureError("disk full")
+                raise end
 
         world.table = Broken({})
-        with pytest.raises(InfrastructureError, match="disk full"):
+        with pytest.raises(type(end)):
             list(repro(world, ReproRequest(release="3.9.0"), Heard()).outcomes)
 
     def test_no_case_of_the_package_is_refused_before_anything_is_built(self, world: FakeServices):
