@@ -59,7 +59,7 @@ def repro(session: nox.Session, keras: str) -> None:
 
 @nox.session
 def bisect(session: nox.Session) -> None:
-    """Run the main job: the identity model over all stable releases. Arguments after -- go to `harness bisect` instead."""
+    """Run the main job: identity over all stable releases. Arguments after -- go to `harness bisect` instead."""
     install(session)
     session.run("harness", "bisect", *(session.posargs or ["identity"]), success_codes=[0, 3, 4, 5])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ from harness.reporting.bisection import json_report
 
 DOCS = Path(__file__).parent
 REFERENCE = DOCS.parent / "reports" / "reference"
+CASES = DOCS.parent / "repro_cases"
 
 
 def commands_text() -> str:
@@ -35,15 +37,21 @@ def reference_text() -> str:
     """One row per reference report: what changed where, and through which pull request where that is known."""
     found = [codec.loads(Finding, path.read_bytes()) for path in sorted(REFERENCE.glob("*.json"))]
     rows = [f"| [{f.question.case}]({f.question.case}.md) | {_span(f)} | {_answer(f)} |" for f in found]
-    return "\n".join([*REFERENCE_HEAD, *rows]) + "\n"
+    return "\n".join([*REFERENCE_HEAD, *rows, "", *_without_report(found)]) + "\n"
+
+
+def _without_report(found: Sequence[Finding]) -> list[str]:
+    """One sentence that names the cases which were not run over every release yet."""
+    names = sorted({path.stem for path in CASES.glob("*.py")} - {finding.question.case for finding in found})
+    return [f"Not run over every release yet: {', '.join(names)}."] if names else []
 
 
 REFERENCE_HEAD = [
-    "# Reference: every case over every release",
+    "# Reference: cases over every release",
     "",
     "`harness bisect CASE` over all stable releases from the first that the newest fixed companions take, on logical",
-    "CPU devices. Each edge was confirmed by fresh trials on both sides; its numbers are in `CASE.md` and `CASE.json`.",
-    "Where a pull request stands, see `repro_cases/causes.toml`. Table written by `nox -s docs`.",
+    "CPU devices. Each transition was confirmed by fresh trials on both sides; its numbers are in `CASE.md` and",
+    "`CASE.json`. Where a pull request is named, see `repro_cases/causes.toml`. Table written by `nox -s docs`.",
     "",
     "| case | releases | what was found |",
     "| --- | --- | --- |",

@@ -6,11 +6,12 @@ JSON knows no NaN. Non-finite numbers are written as "nan", "inf" and "-inf" and
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AfterValidator, GetCoreSchemaHandler, PlainSerializer, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
+from harness.domain.verdicts.reasons import Reason, recorded, text
 from harness.probe.results import portable
 
 T = TypeVar("T")
@@ -25,6 +26,17 @@ class _Schema(GenerateJsonSchema):
     def float_schema(self, schema: Any) -> JsonSchemaValue:
         return {"anyOf": [super().float_schema(schema), {"enum": list(NONFINITE)}]}
 
+
+ReasonText = Annotated[str, AfterValidator(recorded), PlainSerializer(text, return_type=str)]
+
+
+def _reason_schema(_cls: type[Reason], _source: object, handler: GetCoreSchemaHandler) -> object:
+    return handler.generate_schema(ReasonText)
+
+
+# In JSON a reason is its sentence, as it was before it had fields: reports stay as they are, and what an older
+# version wrote is read. The hook is set here because the domain knows nothing of pydantic.
+setattr(Reason, "__get_pydantic_core_schema__", classmethod(_reason_schema))  # noqa: B010
 
 _ADAPTERS: dict[object, TypeAdapter[Any]] = {}  # building one costs milliseconds
 

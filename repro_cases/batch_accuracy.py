@@ -21,18 +21,6 @@ Exit code: 0 no accuracy above 1, 1 at least one.
 # ]
 # expects = "wrong-metric"
 # timeout_seconds = 180
-#
-# [[tool.harness.claims]]
-# says = "accuracy is above 1 on two GPUs with Keras 3.0.5"
-# origin = "https://github.com/keras-team/keras/issues/19280"
-# predicts = "wrong-metric"
-# release = "3.0.5"
-#
-# [[tool.harness.claims]]
-# says = "the progress bar shows the sum over the GPUs, not their average, with Keras 3.1.1"
-# origin = "https://github.com/keras-team/keras/issues/19340"
-# predicts = "wrong-metric"
-# release = "3.1.1"
 # ///
 
 import sys

@@ -27,23 +27,6 @@ Exit code: 0 the loaded model predicts the same, 1 it does not.
 # ]
 # expects = "wrong-weights"
 # timeout_seconds = 240
-#
-# [[tool.harness.claims]]
-# says = "evaluate gives another result on the saved model, with BatchNormalization and several GPUs"
-# origin = "https://github.com/tensorflow/tensorflow/issues/46488"
-# predicts = "wrong-weights"
-#
-# [[tool.harness.claims]]
-# says = "the aggregation of variables is consistent with tf_keras now"
-# origin = "https://github.com/keras-team/keras/pull/20703"
-# predicts = "good"
-# release = "3.8.0"
-#
-# [[tool.harness.claims]]
-# says = "the aggregation 'mean' is passed on to TensorFlow"
-# origin = "https://github.com/keras-team/keras/pull/20541"
-# predicts = "good"
-# release = "3.7.0"
 # ///
 
 import os

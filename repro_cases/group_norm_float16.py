@@ -22,18 +22,6 @@ Exit code: 0 both outputs are finite, 1 one of them is not.
 # ]
 # expects = "nonfinite-metric"
 # timeout_seconds = 180
-#
-# [[tool.harness.claims]]
-# says = "GroupNormalization gives NaN under mixed_float16 (March 2026, when 3.13.2 was the newest)"
-# origin = "https://github.com/keras-team/keras/issues/22586"
-# predicts = "nonfinite-metric"
-# release = "3.13.2"
-#
-# [[tool.harness.claims]]
-# says = "computing in float32 inside the layer keeps NaN out of the loss"
-# origin = "https://github.com/keras-team/keras/pull/20385"
-# predicts = "good"
-# release = "3.7.0"
 # ///
 
 import sys

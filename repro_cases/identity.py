@@ -33,6 +33,7 @@ inf / inf = NaN. The weight itself stays right, which is what made the reports s
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 
 def data():
@@ -49,13 +50,7 @@ def model():
 
 
 if __name__ == "__main__":
-    import tensorflow as tf
-
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
-        keras.utils.set_random_seed(0)
-        with strategy.scope():
-            net = model()
-        history = net.fit(*data(), batch_size=32, shuffle=False, verbose=0)
-        print(f"keras {keras.__version__}, {strategy.num_replicas_in_sync} replicas: {history.history}")
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        print("identity", keras.__version__, model().fit(*data(), batch_size=32, shuffle=False, verbose=0).history)

@@ -29,23 +29,13 @@ current TensorFlow accepts come later.
 # batch_size = 16
 # shuffle = false
 #
-# [tool.harness.switches]
+# [tool.harness.parameters]
 # rate = ["schedule", "constant"]
-#
-# [tool.harness.remedies.constant-rate]
-# title = "a plain number instead of a schedule"
-# options = { rate = "constant" }
-# against = { rate = "schedule" }
-#
-# [[tool.harness.claims]]
-# says = "a LearningRateSchedule in a distributed context is an error (April 2024, newest release 3.2.1)"
-# origin = "https://github.com/keras-team/keras/issues/19504"
-# predicts = "exception"
-# release = "3.2.1"
 # ///
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 
 def data():
@@ -55,10 +45,7 @@ def data():
 
 
 def model(rate="schedule"):
-    """One weight and one bias; the schedule halves the rate every four steps.
-
-    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
-    """
+    """One weight and one bias; the schedule halves the rate every four steps."""
     rates = {"schedule": keras.optimizers.schedules.ExponentialDecay(0.1, 4, 0.5), "constant": 0.05}
     net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     net.compile(optimizer=keras.optimizers.Adam(rates[rate], epsilon=1e-12), loss="mse")
@@ -66,15 +53,7 @@ def model(rate="schedule"):
 
 
 if __name__ == "__main__":
-    import tensorflow as tf
-
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
-        keras.utils.set_random_seed(0)
-        with strategy.scope():
-            net = model()
-        net.fit(*data(), batch_size=16, shuffle=False, verbose=0)
-        weight, bias = (value.item() for value in net.get_weights())
-        replicas = strategy.num_replicas_in_sync
-        print(f"keras {keras.__version__}, {replicas} replicas: weight {weight:.6f}, bias {bias:.6f}")
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        print("schedule", keras.__version__, model().fit(*data(), batch_size=16, shuffle=False, verbose=0).history)

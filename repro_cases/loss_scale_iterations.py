@@ -20,18 +20,6 @@ Exit code: 0 the counter tells the number of steps, 1 it does not.
 # ]
 # expects = "wrong-metric"
 # timeout_seconds = 180
-#
-# [[tool.harness.claims]]
-# says = "the counter is not incremented (February 2025, when 3.8.0 was the newest)"
-# origin = "https://github.com/keras-team/keras/issues/20878"
-# predicts = "wrong-metric"
-# release = "3.8.0"
-#
-# [[tool.harness.claims]]
-# says = "forwarding the inner counter fixes it"
-# origin = "https://github.com/keras-team/keras/pull/20901"
-# predicts = "good"
-# release = "3.9.0"
 # ///
 
 import sys

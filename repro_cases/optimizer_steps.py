@@ -30,22 +30,11 @@ batches than steps here, so that nobody runs out of data: how that ends depends 
 # batch_size = 16
 # steps_per_epoch = 4
 # shuffle = false
-#
-# [[tool.harness.claims]]
-# says = "one batch is consumed outside the training loop (October 2024, when 3.6.0 was the newest)"
-# origin = "https://github.com/keras-team/keras/issues/20394"
-# predicts = "wrong-weights"
-# release = "3.6.0"
-#
-# [[tool.harness.claims]]
-# says = "the rewrite of the epoch iterator gives the batch back"
-# origin = "https://github.com/keras-team/keras/pull/20396"
-# predicts = "good"
-# release = "3.7.0"
 # ///
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 
 def data():
@@ -55,25 +44,14 @@ def data():
 
 
 def model():
-    """One weight and one bias.
-
-    Adam does not care how large the gradient is, so the doubled gradient of 3.5.0 to 3.7.0 stays out of this.
-    """
+    """One weight and one bias; Adam, which the doubled gradient of 3.5.0 to 3.7.0 does not bother."""
     net = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     net.compile(optimizer=keras.optimizers.Adam(0.05, epsilon=1e-12), loss="mse")
     return net
 
 
 if __name__ == "__main__":
-    import tensorflow as tf
-
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-    for strategy in (tf.distribute.get_strategy(), tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])):
-        keras.utils.set_random_seed(0)
-        with strategy.scope():
-            net = model()
-        net.fit(*data(), batch_size=16, steps_per_epoch=4, shuffle=False, verbose=0)
-        weight, bias = (value.item() for value in net.get_weights())
-        replicas = strategy.num_replicas_in_sync
-        print(f"keras {keras.__version__}, {replicas} replicas: weight {weight:.6f}, bias {bias:.6f}")
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        print("half", keras.__version__, model().fit(*data(), batch_size=16, steps_per_epoch=4, verbose=0).history)

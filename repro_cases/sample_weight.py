@@ -21,18 +21,6 @@ Exit code: 0 the loss can be made to agree with the metric, 1 it cannot.
 # ]
 # expects = "wrong-metric"
 # timeout_seconds = 180
-#
-# [[tool.harness.claims]]
-# says = "there is no reduction that divides by the sum of the weights (May 2024, when 3.3.3 was the newest)"
-# origin = "https://github.com/keras-team/keras/issues/19740"
-# predicts = "wrong-metric"
-# release = "3.3.3"
-#
-# [[tool.harness.claims]]
-# says = "the reduction mean_with_sample_weight divides by the sum of the weights"
-# origin = "https://github.com/keras-team/keras/pull/20410"
-# predicts = "good"
-# release = "3.7.0"
 # ///
 
 import sys

@@ -20,12 +20,6 @@ Exit code: 0 each call returns its own loss, 1 one does not.
 # ]
 # expects = "wrong-metric"
 # timeout_seconds = 180
-#
-# [[tool.harness.claims]]
-# says = "test_on_batch returns a cumulative loss after train_on_batch (March 2026, newest release 3.13.2)"
-# origin = "https://github.com/keras-team/keras/issues/22596"
-# predicts = "wrong-metric"
-# release = "3.13.2"
 # ///
 
 import sys

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, timezone
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.nightly.nights import CaseNight, CaseResult, NightRecord
 from harness.domain.releases.release import Channel, Release
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
 START = datetime(2024, 11, 1, 6, tzinfo=timezone.utc)
@@ -16,7 +17,9 @@ NAN = Symptom.NONFINITE_METRIC
 def look(outcome: Outcome | None, reason: str = "loss is nan", symptom: Symptom = NAN, **changes: object) -> CaseResult:
     """A look with one symptom; None: nothing was judged."""
     verdicts = (
-        {} if outcome is None else {symptom: Verdict(outcome=outcome, reason=reason if outcome.value != "good" else "")}
+        {}
+        if outcome is None
+        else {symptom: Verdict(outcome=outcome, reason=recorded(reason if outcome.value != "good" else ""))}
     )
     return CaseResult(verdicts=verdicts, **changes)  # type: ignore[arg-type]
 

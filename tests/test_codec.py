@@ -2,9 +2,6 @@ from __future__ import annotations
 
 import json
 import math
-import stat
-import threading
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -12,8 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness import codec
-from harness.adapters.storage.files import write_whole
-from harness.domain.errors import InfrastructureError
 from harness.domain.findings.finding import Finding
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
@@ -69,40 +64,3 @@ def test_malformed_names_the_place() -> None:
 def test_hostile_json_is_malformed_and_does_not_take_long(text: str) -> None:
     with pytest.raises(codec.Malformed):
         codec.loads(Entry, text)
-
-
-def test_write_whole_replaces_and_leaves_no_other_file(tmp_path: Path) -> None:
-    path = tmp_path / "report.json"
-    write_whole(path, "old")
-    write_whole(path, "new")
-    assert path.read_text() == "new"
-    assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-
-
-def test_write_whole_does_not_follow_a_link(tmp_path: Path) -> None:
-    (tmp_path / "victim").write_text("precious")
-    (tmp_path / "report.json").symlink_to(tmp_path / "victim")
-    write_whole(tmp_path / "report.json", "new")
-    assert (tmp_path / "victim").read_text() == "precious"
-
-
-def test_a_reader_sees_one_whole_file_while_others_write(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    texts = [letter * 300_000 for letter in "ab"]
-    write_whole(path, texts[0])
-
-    def write(text: str) -> None:
-        for _ in range(20):
-            write_whole(path, text)
-
-    writers = [threading.Thread(target=write, args=(text,)) for text in texts]
-    for writer in writers:
-        writer.start()
-    while any(writer.is_alive() for writer in writers):
-        assert path.read_text() in texts
-
-
-def test_a_folder_that_is_gone_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InfrastructureError):
-        write_whole(tmp_path / "gone/file", "x")

@@ -60,7 +60,7 @@ class GitHubTracker:
                     self._issues[issue.number] = issue
                     changes = frozenset(m for c in issue.get_comments() for m in _CHANGE.findall(c.body or ""))
                     found[key[1]] = Posted(
-                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", told=changes
+                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", marks=changes
                     )
         return found
 

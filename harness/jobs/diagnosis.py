@@ -66,7 +66,7 @@ def diagnose_case(services: Services, request: DiagnoseRequest, listener: Listen
 def plain_variant(case: Case, request: DiagnoseRequest) -> Variant:
     """The trial that is diagnosed; a policy also sets the case's parameter of that name."""
     chosen = dict(parameters.parse(case, request.settings))
-    if request.policy and "policy" in case.switches:
+    if request.policy and "policy" in case.parameters:
         chosen["policy"] = request.policy
     return replace(variant_of(case), options=tuple(sorted(chosen.items())), policy=request.policy)
 
@@ -124,7 +124,7 @@ def alone(plain: Variant) -> Variant:
 
 def in_float32(case: Case, plain: Variant) -> Variant:
     """The same trial with everything in float32."""
-    chosen = dict(plain.options) | ({"policy": "float32"} if "policy" in case.switches else {})
+    chosen = dict(plain.options) | ({"policy": "float32"} if "policy" in case.parameters else {})
     return replace(plain, options=tuple(sorted(chosen.items())), policy="float32")
 
 

@@ -170,7 +170,7 @@ def summary(verdicts: Verdicts) -> tuple[Outcome, str]:
     bad = [f"{s.value}: {v.reason}" for s, v in verdicts.items() if v.outcome is Outcome.BAD]
     if bad:
         return Outcome.BAD, "; ".join(bad)
-    skipped = [v.reason for v in verdicts.values() if v.outcome is Outcome.SKIP]
+    skipped = [str(v.reason) for v in verdicts.values() if v.outcome is Outcome.SKIP]
     if len(skipped) == len(verdicts):
         return Outcome.SKIP, skipped[0] if skipped else "nothing to judge"
     return Outcome.GOOD, f"not judged: {skipped[0]}" if skipped else "equals its reference on one replica"

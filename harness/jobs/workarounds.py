@@ -53,7 +53,7 @@ class Measurement:
         """Every trial that is needed on one release, references included, each once."""
         found: list[Variant] = []
         if release in self.releases:
-            for workaround in self.case.remedies:
+            for workaround in self.case.workarounds:
                 for count in self.counts:
                     found += workarounds.attempt(self.case, workaround, count).variants
         for claim in self.case.claims:
@@ -128,7 +128,7 @@ def _counts(case: Case, request: WorkaroundsRequest) -> tuple[int, ...]:
 
 def _check(case: Case, counts: tuple[int, ...]) -> None:
     """Refuse a case with nothing to measure, and wrong settings in it, before anything is built."""
-    if not case.remedies and not case.claims:
+    if not case.workarounds and not case.claims:
         raise UsageError(
             "the case lists no workarounds and no claims",
             where=case.path,
@@ -225,7 +225,7 @@ def compose(header: RunHeader, survey: Measurement, entries: Sequence[Entry]) ->
         environment=header.setting,
         counts=survey.counts,
         versions=tuple(release.version for release in survey.releases),
-        rows=tuple(_row(survey, workaround, by_release) for workaround in survey.case.remedies),
+        rows=tuple(_row(survey, workaround, by_release) for workaround in survey.case.workarounds),
         claims=tuple(_answer(survey, claim, by_release) for claim in survey.case.claims),
         timing=assemble.timing(header, entries),
         locks=assemble.locks(entries),
@@ -239,7 +239,7 @@ def _row(survey: Measurement, workaround: Workaround, by_release: dict[str, list
         for count in survey.counts:
             planned = workarounds.attempt(survey.case, workaround, count)
             graded = _graded(survey.case, release.version, planned, by_release.get(release.version, []))
-            cured, right = workarounds.told(graded)
+            cured, right = workarounds.effects(graded)
             cells.append(Measured(version=release.version, replicas=count, cured=cured, right=right, graded=graded))
     return WorkaroundRow(remedy=workaround, cells=tuple(cells))
 

@@ -1,4 +1,4 @@
-"""What the tests of the edge share."""
+"""What the tests of the adapters share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tenacity
 
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
-from tests.adapters.stand import Stand
+from tests.adapters.toy_environment import ToyEnvironment
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,8 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def stand(bare: Path, home: Home, processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stand:
+def toys(
+    bare: Path, home: Home, processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ToyEnvironment:
     monkeypatch.setattr(tenacity, "sleep_using_event", lambda event: lambda seconds: None)
-    return Stand(bare, home, processes, tmp_path)
+    return ToyEnvironment(bare, home, processes, tmp_path)

@@ -1,4 +1,4 @@
-"""Small real values for tests of the edge."""
+"""Small real values for tests of the adapters."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from harness.adapters import webhook
 from harness.domain.errors import InfrastructureError
 from harness.domain.nightly.alerts import Alert, nightly_history
 from harness.domain.nightly.nights import NightRecord
@@ -33,7 +32,6 @@ class Server(ThreadingHTTPServer):
         self.issues: list[dict[str, Any]] = []
         self.comments: dict[int, list[dict[str, Any]]] = {}
         self.asked: list[str] = []
-        self.posted: list[Any] = []
 
     @property
     def address(self) -> str:
@@ -41,7 +39,7 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """The five requests: list, create and edit issues; list and create comments. And a webhook."""
+    """The five requests: list, create and edit issues; list and create comments."""
 
     server: Server
 
@@ -60,9 +58,6 @@ class Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else {}
         self.server.asked.append(f"{self.command} {self.path.split('?')[0]}")
-        if self.path == "/hook":
-            self.server.posted.append(body)
-            return self.answer({}, 200)
         if TOKEN not in (self.headers.get("Authorization") or ""):
             return self.answer({"message": "Bad credentials"}, 401)
         path = self.path.split("?")[0]
@@ -157,17 +152,3 @@ def test_nobody_answers() -> None:
     tracker = GitHubTracker("o/r", TOKEN, "http://127.0.0.1:9")
     with pytest.raises(InfrastructureError, match="does not answer"):
         tracker.posted()
-
-
-def test_a_webhook_gets_the_json(server: Server) -> None:
-    assert webhook.post(f"{server.address}/hook", '{"night": "2024-11-01"}') == 200
-    assert server.posted == [{"night": "2024-11-01"}]
-
-
-def test_a_webhook_that_fails_never_shows_its_address(server: Server) -> None:
-    with pytest.raises(InfrastructureError, match="HTTP 401") as error:
-        webhook.post(f"{server.address}/secret-path", "{}")
-    assert "secret-path" not in str(error.value)
-    with pytest.raises(InfrastructureError, match="does not answer") as error:
-        webhook.post("http://127.0.0.1:9/secret-path", "{}")
-    assert "secret-path" not in str(error.value)

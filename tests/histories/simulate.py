@@ -12,7 +12,8 @@ from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import History, ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import Why, next_trials
-from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts
+from harness.domain.verdicts.reasons import Reason, ReasonKind, recorded
+from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts, skip
 
 NAN = Symptom.NONFINITE_METRIC
 RAISES = Symptom.EXCEPTION
@@ -23,14 +24,14 @@ Run = Callable[[int, int], "Verdicts | str"]
 
 
 def bad(signature: str = "") -> Verdict:
-    return Verdict(outcome=Outcome.BAD, reason="it fails", signature=signature)
+    return Verdict(outcome=Outcome.BAD, reason=recorded("it fails"), signature=signature)
 
 
 def hidden(by: Symptom) -> Verdict:
-    return Verdict(outcome=Outcome.SKIP, reason=f"hidden by {by.value}: it fails")
+    return skip(Reason(kind=ReasonKind.HIDDEN, hidden_by=by, cause=recorded("it fails")))
 
 
-SKIPPED = Verdict(outcome=Outcome.SKIP, reason="the script says: cannot be tested (exit code 125)")
+SKIPPED = Verdict(outcome=Outcome.SKIP, reason=Reason(kind=ReasonKind.SCRIPT_SKIPS))
 ALL_GOOD: Verdicts = {RAISES: GOOD, NAN: GOOD, WRONG: GOOD}
 
 LETTERS: dict[str, Verdicts | str] = {
@@ -76,7 +77,9 @@ def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
 def record(history: list[ReleaseState], index: int, shown: Verdicts | str) -> None:
     assert history[index].blocked is None
     history[index] = (
-        ReleaseState(blocked=shown) if isinstance(shown, str) else ReleaseState(runs=(*history[index].runs, shown))
+        ReleaseState(blocked=recorded(shown))
+        if isinstance(shown, str)
+        else ReleaseState(runs=(*history[index].runs, shown))
     )
 
 
@@ -100,16 +103,18 @@ def timeline(length: int) -> Timeline:
     return Timeline(releases=tuple(Release(package="pkg", version=str(i)) for i in range(length)))
 
 
-def true_edges(states: Sequence[bool | None]) -> set[tuple[int, int, bool]]:
+def true_transitions(states: Sequence[bool | None]) -> set[tuple[int, int, bool]]:
     """The oracle: (before, after, turns bad) for neighbouring states that differ; None says nothing."""
     known = [(i, state) for i, state in enumerate(states) if state is not None]
     return {(before, after, now) for (before, was), (after, now) in itertools.pairwise(known) if was is not now}
 
 
-def found_edges(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
+def found_transitions(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
     from harness.domain.search.posterior import posterior_of
 
-    return {(e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).edges if e.confidence >= least}
+    return {
+        (e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).transitions if e.confidence >= least
+    }
 
 
 def random_states(rng: random.Random, length: int, changes: int) -> list[bool]:

@@ -166,7 +166,7 @@ class TestSearch:
         }
         (hidden,) = [t for t in finding.transitions if (t.symptom.value, t.first_after) == ("nonfinite-metric", "1.2")]
         assert [u.version for u in hidden.untested] == ["1.1"]
-        assert hidden.untested[0].reason.startswith("hidden by exception: ValueError: aggregation MEAN")
+        assert str(hidden.untested[0].reason).startswith("hidden by exception: ValueError: aggregation MEAN")
 
     def test_each_side_of_a_transition_is_run_again(self):
         run = Run(["good", "good", "nan", "nan"])
@@ -385,7 +385,7 @@ class TestJob:
         self, world: FakeServices, tmp_path: Path
     ):
         world.index.published.clear()
-        with pytest.raises(UsageError, match="has no switches"):
+        with pytest.raises(UsageError, match="has no parameters"):
             bisect(world, search(tmp_path, settings=("fault=on",)), Heard())
         assert not (tmp_path / "run").exists()
 

@@ -97,7 +97,7 @@ class TestDiagnoses:
 
     def test_a_failure_in_a_small_type_is_tried_in_float32_after_it_is_known(self):
         trials = WatchedTrials(LOW)
-        about = case(switches=POLICY)
+        about = case(parameters=POLICY)
         mixed = Variant(replicas=2, strategy="mirrored", options=(("policy", "mixed_float16"),))
         diagnoses(trials, ENVIRONMENT, about, "3.9.0", [mixed], bare=True)
         assert trials.variants == [[watched(mixed)], [in_float32(about, mixed)]]
@@ -126,14 +126,14 @@ class TestControls:
         assert (single.options, single.policy, single.fix) == (plain.options, plain.policy, plain.fix)
 
     def test_float32_also_sets_the_case_s_own_parameter(self):
-        assert in_float32(case(switches=POLICY), TWO).options == (("policy", "float32"),)
+        assert in_float32(case(parameters=POLICY), TWO).options == (("policy", "float32"),)
         assert in_float32(case(), TWO).options == ()
         assert in_float32(case(), TWO).policy == "float32"
 
 
 class TestPlainVariant:
     def test_a_policy_also_sets_the_case_s_parameter(self):
-        about = case(switches={**POLICY, "fault": ("none", "on")})
+        about = case(parameters={**POLICY, "fault": ("none", "on")})
         request = DiagnoseRequest(case="identity", policy="mixed_float16", settings=("fault=on",))
         plain = plain_variant(about, request)
         assert plain.options == (("fault", "on"), ("policy", "mixed_float16"))

@@ -34,7 +34,7 @@ class ResolvedServices(FakeServices):
 @pytest.fixture
 def world(tmp_path: Path) -> ResolvedServices:
     return ResolvedServices(
-        tmp_path, [case(switches={"fault": ("none", "on")})], timeline(["3.9.2", "3.10.0"]).releases
+        tmp_path, [case(parameters={"fault": ("none", "on")})], timeline(["3.9.2", "3.10.0"]).releases
     )
 
 

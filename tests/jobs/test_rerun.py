@@ -23,7 +23,7 @@ from tests.examples import case, release
 from tests.offline import PUBLISHED
 
 CASE = "/somewhere/my case.py"
-ABOUT = case(path=CASE, name="my case", switches={"fault": ("none", "on")})
+ABOUT = case(path=CASE, name="my case", parameters={"fault": ("none", "on")})
 FAULT = (("fault", "on"),)
 
 

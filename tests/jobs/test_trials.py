@@ -11,6 +11,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable, UsageError
 from harness.domain.releases.companions import Interpreter
 from harness.domain.trials.variant import REFERENCE, Variant
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict
 from harness.jobs.bisection import bisect
 from harness.jobs.protocols import EventKind
@@ -19,8 +20,8 @@ from harness.jobs.trials import prepare_release, repro, reproduce, run, summary
 from tests.examples import case, release, timeline
 from tests.fakes import TWO, FakeServices, Heard, TableTrials, untestable
 
-NAN = Verdict(outcome=Outcome.BAD, reason="loss is nan")
-HIDDEN = Verdict(outcome=Outcome.SKIP, reason="hidden by nonfinite-metric")
+NAN = Verdict(outcome=Outcome.BAD, reason=recorded("loss is nan"))
+HIDDEN = Verdict(outcome=Outcome.SKIP, reason=recorded("hidden by nonfinite-metric"))
 TABLE = {"3.8.0": "good", "3.9.0": "nan", "3.10.0": "good"}
 
 
@@ -62,7 +63,7 @@ class TestRun:
         assert done.verdicts[Symptom.EXCEPTION].outcome is Outcome.BAD
 
     def test_what_the_request_says_goes_before_what_the_case_says(self, world: FakeServices):
-        world.shelf.cases["identity"] = case(switches={"fault": ("none", "on")})
+        world.shelf.cases["identity"] = case(parameters={"fault": ("none", "on")})
         request = TrialRequest(
             case="identity", replicas=4, strategy="tpu", settings=("fault=on",), fresh=True, pins=("numpy==2.0.2",)
         )

@@ -25,8 +25,8 @@ from tests.fakes import SHOWN, FakeServices, Heard, MemoryJournal, TableEnvironm
 
 FAULT = {"fault": "nan"}
 CASE = case(
-    switches={"fault": ("none", "nan"), "remedy": ("none", "cures", "hides", "nothing")},
-    remedies=tuple(
+    parameters={"fault": ("none", "nan"), "remedy": ("none", "cures", "hides", "nothing")},
+    workarounds=tuple(
         Workaround(name=name, title=f"it {name}", options={"remedy": name}, against=FAULT)
         for name in ("cures", "hides", "nothing")
     ),
@@ -128,7 +128,7 @@ class TestClaims:
         assert (dict(reference.options)["fault"], dict(own.options)["fault"]) == ("none", "nan")
 
     def test_settings_that_the_case_does_not_have_are_told(self):
-        with pytest.raises(UsageError, match="has no switch 'falut'"):
+        with pytest.raises(UsageError, match="has no parameter 'falut'"):
             workarounds.pair(CASE, Claim(says="s", predicts="good", options={"falut": "nan"}))
 
     def test_a_claim_of_an_untestable_release_says_why(self):
@@ -234,7 +234,7 @@ class TestJob:
 
 class TestRefused:
     def test_a_case_with_nothing_to_measure(self, world: FakeServices, tmp_path: Path):
-        world.shelf.cases["identity"] = replace(CASE, remedies=(), claims=())
+        world.shelf.cases["identity"] = replace(CASE, workarounds=(), claims=())
         with pytest.raises(UsageError, match="no workarounds and no claims") as refused:
             measure_workarounds(world, request(tmp_path), Heard())
         assert "NAME.claims.toml" in (refused.value.hint or "")
@@ -247,7 +247,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         "wrong",
         [
-            {"remedies": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
+            {"workarounds": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
             {"claims": (Claim(says="s", predicts="good", options={"falut": "nan"}),)},
         ],
     )

@@ -20,16 +20,17 @@ from harness.domain.fixes.claims import ClaimResult as ClaimAnswer
 from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded
 from harness.domain.fixes.workarounds import Effect, Measured, WorkaroundReport, WorkaroundRow
 from harness.domain.trials.observation import NonFinite
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import HOSTILE
 
 GOOD = Verdict(outcome=Outcome.GOOD)
 NAN = Verdict(
     outcome=Outcome.BAD,
-    reason="loss is nan, mae is nan, first at step 125 (loss = nan)",
+    reason=recorded("loss is nan, mae is nan, first at step 125 (loss = nan)"),
     signature="nonfinite-metric | loss",
 )
-HIDDEN = Verdict(outcome=Outcome.SKIP, reason="hidden by nonfinite-metric: loss is nan")
+HIDDEN = Verdict(outcome=Outcome.SKIP, reason=recorded("hidden by nonfinite-metric: loss is nan"))
 RAISED = "ValueError: aggregation MEAN is not supported for <dtype: 'int32'> (while: train)"
 
 QUESTION = Question(
@@ -88,7 +89,7 @@ def nan(version: str, day: str) -> ReleaseResult:
 
 
 def raised(version: str, day: str) -> ReleaseResult:
-    verdict = Verdict(outcome=Outcome.BAD, reason=RAISED, signature="exception | ValueError")
+    verdict = Verdict(outcome=Outcome.BAD, reason=recorded(RAISED), signature="exception | ValueError")
     return replace(
         good(version, day),
         verdict=Outcome.BAD,
@@ -120,8 +121,8 @@ def everyday() -> Finding:
             good("3.10.0", "2025-05-19"),
         ),
         excluded=(
-            Untested(version="3.6.0rc0", reason="pre-release"),
-            Untested(version="3.8.1", reason="yanked: forgot a file"),
+            Untested(version="3.6.0rc0", reason=recorded("pre-release")),
+            Untested(version="3.8.1", reason=recorded("yanked: forgot a file")),
         ),
         transitions=(
             Transition(
@@ -137,7 +138,7 @@ def everyday() -> Finding:
                 kind=Kind.REGRESSION,
                 last_before="3.6.0",
                 first_after="3.8.0",
-                untested=(Untested(version="3.7.0", reason=f"hidden by exception: {RAISED}"),),
+                untested=(Untested(version="3.7.0", reason=recorded(f"hidden by exception: {RAISED}")),),
                 confidence=0.95,
                 rate=0.5,
             ),
@@ -226,15 +227,20 @@ def hostile() -> Finding:
         releases=(
             replace(bad, reason=f"exception: {long}", reference={HOSTILE: math.nan}, replicas={HOSTILE: 1.0}),
             replace(untestable, version=HOSTILE, reason=long),
-            replace(bad, by_symptom={Symptom.EXCEPTION: Verdict(outcome=Outcome.BAD, reason=long, signature=long)}),
+            replace(
+                bad, by_symptom={Symptom.EXCEPTION: Verdict(outcome=Outcome.BAD, reason=recorded(long), signature=long)}
+            ),
         ),
-        excluded=(Untested(version=HOSTILE, reason=long),),
+        excluded=(Untested(version=HOSTILE, reason=recorded(long)),),
         transitions=(
             replace(
                 finding.transitions[1],
                 last_before=HOSTILE,
                 first_after=HOSTILE,
-                untested=(Untested(version=HOSTILE, reason=long), Untested(version=HOSTILE, reason=long)),
+                untested=(
+                    Untested(version=HOSTILE, reason=recorded(long)),
+                    Untested(version=HOSTILE, reason=recorded(long)),
+                ),
                 note=long,
                 causes=(
                     Cause(link=f"https://example.org/{HOSTILE}", title=long),

@@ -90,7 +90,7 @@ class TestEveryCase:
     def test_its_switches_are_arguments_of_its_functions(self, path, case):
         """A script has no functions that could be called; it gets them on the command line, as --name=value."""
         if case.level is Level.SCRIPT:
-            assert all(f"--{name}=" in path.read_text(encoding="utf-8") for name in case.switches)
+            assert all(f"--{name}=" in path.read_text(encoding="utf-8") for name in case.parameters)
             return
         functions = {node.name: node for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
         accepted = {
@@ -99,11 +99,11 @@ class TestEveryCase:
             if name in functions
             for argument in (*functions[name].args.args, *functions[name].args.kwonlyargs)
         }
-        assert set(case.switches) <= accepted
-        for setting in [r.options for r in case.remedies] + [r.against for r in case.remedies]:
-            assert all(value in case.switches.get(name, ()) for name, value in setting.items())
+        assert set(case.parameters) <= accepted
+        for setting in [r.options for r in case.workarounds] + [r.against for r in case.workarounds]:
+            assert all(value in case.parameters.get(name, ()) for name, value in setting.items())
         for claim in case.claims:
-            assert all(value in case.switches.get(name, ()) for name, value in claim.options.items())
+            assert all(value in case.parameters.get(name, ()) for name, value in claim.options.items())
 
     def test_importing_it_does_nothing_but_define(self, path):
         """The probe imports a case before it trains; work at the top would be done on every replica."""

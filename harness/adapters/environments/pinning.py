@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.domain.releases.companions import name_of, pin_of
-from harness.domain.search.gaps import middles
+from harness.domain.search.gaps import middles, next_outermost
 
 SCAN = 32
 """Of a long timeline, this many evenly spread releases are tried; when none resolves, no other is tried."""
@@ -86,19 +85,11 @@ def _attempt(resolve: Resolve, place: int, pins: Lock) -> Lock | None:
 
 
 def _outermost(order: range, fits: Callable[[int], bool]) -> int | None:
-    """The first place that fits. Those that do not fit are all at the beginning, so strides double, then halve."""
-    strides = ((1 << k) - 1 for k in range(len(order).bit_length()))
-    broken: list[int] = []
-    for place in chain(strides, middles(range(len(order)), len(order) // SCAN)):
-        if fits(order[place]):
-            break
-        broken.append(place)
-    else:
-        return None
-    while place - (low := max((other for other in broken if other < place), default=-1)) > 1:
-        middle = (low + place) // 2
-        if fits(order[middle]):
-            place = middle
-        else:
-            broken.append(middle)
-    return order[place]
+    """The first place that fits; where no stride reaches one, evenly spread places are tried too."""
+    known: dict[int, bool] = {}
+    spread = middles(range(len(order)), len(order) // SCAN)
+    while (place := next_outermost(order, known)) is not None or not any(known.values()):
+        if place is None and (place := next((order[k] for k in spread if order[k] not in known), None)) is None:
+            return None
+        known[place] = fits(place)
+    return next(place for place in order if known.get(place))

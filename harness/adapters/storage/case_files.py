@@ -20,6 +20,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+CLAIMS = ".claims.toml"  # beside a case: its workarounds and claims
 LARGEST_CASE = 1_000_000  # bytes; a case is a page or two
 
 
@@ -47,7 +48,7 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
         package: Stands in for missing metadata: the script is then taken as it is, with this package under test.
 
     Raises:
-        UsageError: unknown case, no metadata, or bad metadata.
+        UsageError: unknown case, no metadata, or bad metadata, in the case or in the file of claims beside it.
     """
     path = _locate(name_or_path)
     text = text_of(path)
@@ -59,7 +60,7 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
             hint="say what is under test with --package (and --with tensorflow), or put this at its top:\n"
             + EXAMPLE_BLOCK,
         )
-    metadata = _toml(block, path) if block is not None else {}
+    metadata = _toml(block, path, "correct the '# /// script' block at the top") if block is not None else {}
     table = harness_table(metadata, path=str(path))
     if block is not None and package is None and table is None:
         raise UsageError(
@@ -67,8 +68,15 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
         )
     if package is not None:
         metadata = {**metadata, "tool": {"harness": {**(table or {}), "package": package}}}
+    claims_path = path.with_suffix(CLAIMS)
     return build_case(
-        name=path.stem, path=str(path), text=text, metadata=metadata, defines_model=_defines_model(text, path)
+        name=path.stem,
+        path=str(path),
+        text=text,
+        metadata=metadata,
+        defines_model=_defines_model(text, path),
+        claims_path=str(claims_path),
+        claims=_toml(text_of(claims_path), claims_path, "correct it") if claims_path.is_file() else None,
     )
 
 
@@ -114,13 +122,11 @@ def text_of(path: Path) -> str:
         raise UsageError("the case is not UTF-8 text", where=str(path), hint="save it as UTF-8") from error
 
 
-def _toml(block: str, path: Path) -> dict[str, Any]:
+def _toml(block: str, path: Path, hint: str) -> dict[str, Any]:
     try:
         table: dict[str, Any] = tomllib.loads(block)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError(
-            f"the metadata is not TOML: {error}", where=str(path), hint="correct the '# /// script' block at the top"
-        ) from error
+        raise UsageError(f"the metadata is not TOML: {error}", where=str(path), hint=hint) from error
     return table
 
 

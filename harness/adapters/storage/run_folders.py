@@ -1,4 +1,4 @@
-"""The folders of runs: where a run lies, how it begins and goes on, and what an earlier one for the same answer ran."""
+"""The folders of runs: they are found, begun and resumed here, and a finished search leaves its runs in the cache."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from harness.adapters.storage import journal, run_cache
 from harness.adapters.storage.files import check_output, output_folder
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.journal import FileJournal
+from harness.adapters.storage.run_cache import Runs
 from harness.domain.findings.run import RunHeader
 from harness.domain.trials.entry import Entry
 
-Course = tuple[tuple[str, int], ...]
-
 
 class RunFolders:
-    """Runs on this machine's disk; `home` keeps which trials a finished search made."""
+    """Runs on the disk of this machine; the cache of finished searches is in `home`."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
@@ -29,7 +28,7 @@ class RunFolders:
         return FileJournal.begin(output_folder(folder), header)
 
     def resume(self, folder: Path, header: RunHeader) -> FileJournal:
-        """Go on with a journal; raises `UsageError` where the question changed."""
+        """Open a journal again; raises `UsageError` where the question changed."""
         return FileJournal.resume(folder, header.question)
 
     def read(self, folder: Path) -> tuple[RunHeader, list[Entry]]:
@@ -52,10 +51,10 @@ class RunFolders:
         """Folders directly below this one that hold a journal, in order of their names."""
         return [path.parent for path in sorted(folder.glob(f"*/{journal.NAME}"))]
 
-    def recall(self, header: RunHeader) -> Course:
-        """What the last finished search for the same answer ran."""
+    def recall(self, header: RunHeader) -> Runs:
+        """The runs of the last finished search for the same question and policy."""
         return run_cache.recall(self._home, header)
 
-    def remember(self, header: RunHeader, course: Course) -> None:
-        """Keep what a finished search ran."""
-        run_cache.remember(self._home, header, course)
+    def remember(self, header: RunHeader, runs: Runs) -> None:
+        """Store the runs of a finished search."""
+        run_cache.remember(self._home, header, runs)

@@ -1,4 +1,4 @@
-"""What a probe wrote, read back and held against what was asked of it."""
+"""Read what a probe wrote, and compare it with its request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from harness.adapters.processes.redaction import redacted
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, Untestable
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
-from harness.domain.trials.termination import signal_name
+from harness.domain.verdicts.termination import signal_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ class Imported:
 
 
 def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None:
-    """Hold what was really imported against what the environment is for."""
+    """Raise where the versions that were really imported are not those that the environment is for."""
     try:
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
     except (OSError, codec.Malformed) as error:
@@ -54,13 +54,11 @@ def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Obser
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
     except (OSError, codec.Malformed) as error:
         failure = machine_failure(ended, "importing the patched copy")
-        told = f"the probe could not import the patched copy: {_last_line(ended.tail)}"
-        raise failure or Untestable(told) from error
+        why = f"the probe could not import the patched copy: {_last_line(ended.tail)}"
+        raise failure or Untestable(why) from error
     if imported.error:
-        told = f"the patched copy cannot be imported: {imported.error}"
-        return Observation(
-            ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, exception="ImportError", message=told)
-        )
+        why = f"the patched copy cannot be imported: {imported.error}"
+        return Observation(ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, exception="ImportError", message=why))
     seen = imported.files.get(case.import_name, "")
     if not Path(seen).is_relative_to(tree):
         hint = "this is a fault of the harness: please report it with the patch"
@@ -86,12 +84,12 @@ def check_canary(results: Path, ended: Ended) -> None:
     if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
         raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
     if ending.kind is not EndingKind.FINISHED:
-        told = ending.message or canary.output.strip()[-300:]
-        raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {told}")
+        why = ending.message or canary.output.strip()[-300:]
+        raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {why}")
 
 
 def read_result(path: Path, ended: Ended) -> Observation:
-    """Read what one trial showed; raises where the probe ended without a word."""
+    """Read what one trial showed; raises where the probe ended without a result."""
     try:
         return codec.loads(Observation, redacted(path.read_text(encoding="utf-8")))
     except (OSError, codec.Malformed) as error:
@@ -103,9 +101,9 @@ def read_result(path: Path, ended: Ended) -> Observation:
 
 
 def _same_version(seen: str, release: str) -> bool:
-    """Whether the imported version is the release's; commits and modules without a version cannot be held against it.
+    """Whether the imported version is the release's; commits and modules without a version cannot be compared.
 
-    A nightly says its whole version, day included. Those of Keras 2 said only the release that they led to.
+    A nightly reports its whole version with the day. Those of Keras 2 reported only the release that they led to.
     """
     try:
         wanted = Version(release)

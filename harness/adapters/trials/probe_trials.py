@@ -18,12 +18,13 @@ from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.probing import Probe
 from harness.domain.cases.case import Case
+from harness.domain.cases.inline_metadata import metadata_lines
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.diagnosis_facts import WATCHING
 from harness.domain.trials.observation import CONTRACT, EndingKind, Observation
-from harness.domain.trials.termination import untestable
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.domain.verdicts.termination import untestable
 
 
 class ProbeTrials:
@@ -54,12 +55,12 @@ class ProbeTrials:
         self._probe = Probe(processes, home, memory_bytes, self._fixes)
 
     def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
-        """Run the trials that are not cached, in one process tree, and return all in the order asked.
+        """Run the trials that are not cached, in one process tree, and return all in the given order.
 
         Raises:
             Untestable: the environment cannot import what it should, or its canary is red.
             InfrastructureError: memory, disk or the machine failed, again and again.
-            HarnessError: it imports another version than was asked for.
+            HarnessError: it imports another version than it should.
         """
         found = {trial: self._cached(environment, case, trial) for trial in trials}
         missing = [trial for trial, finished in found.items() if finished is None]
@@ -77,16 +78,19 @@ class ProbeTrials:
         return [group for group in (together, *([t] for t in patched)) if group]
 
     def _key(self, environment: Environment, case: Case, trial: Trial) -> str:
+        """Hash of all that the result depends on; not of what the case says about itself (title, claims, tolerance)."""
         fix = self._fixes.get(trial.variant.fix or "")
         parts = {
             "contract": CONTRACT,
-            "case": case.digest,
+            "code": hashlib.sha256(case.code.encode()).hexdigest(),
+            "level": case.level.value,
             "package": case.package,
+            "framework": case.uses_framework,
             "seed": case.seed,
             "fit": dict(case.fit),
             "timeout": case.timeout_seconds,
             "environment": environment.key,
-            "trial": _identity(trial),
+            "trial": _identity(trial, case),
             "fix": fix.digest if fix else "",
             "memory": self._memory_bytes,
             "settings": child_env.case_settings(),
@@ -105,23 +109,35 @@ class ProbeTrials:
             observation = codec.loads(Observation, self._file(environment, case, trial).read_bytes())
         except (OSError, codec.Malformed):
             return None
+        if not _kept(observation, case):
+            return None
         return FinishedTrial(trial=trial, observation=observation, seconds=time.monotonic() - started, cached=True)
 
     def _keep(self, environment: Environment, case: Case, trial: Trial, observation: Observation) -> FinishedTrial:
-        """Cache what tells something about the release; a refusal or a kill by the machine is tried again next time.
-
-        So is a timeout that nobody expects: a loaded machine makes one, and the cache would make it last for ever.
-        """
-        late = observation.ending.kind is EndingKind.TIMED_OUT and case.expects is not Symptom.TIMEOUT
-        if untestable(observation.ending, case) is None and not late:
+        if _kept(observation, case):
             write_whole(self._file(environment, case, trial), codec.dumps(Observation, observation))
         return FinishedTrial(trial=trial, observation=observation, seconds=observation.durations.get("total", 0.0))
 
 
-def _identity(trial: Trial) -> Any:
-    """A trial as part of a key; what was added later and is not used leaves the key as it was."""
+def _kept(observation: Observation, case: Case) -> bool:
+    """Whether it tells something about the release; a refusal or a kill by the machine is tried again next time.
+
+    So is a timeout that nobody expects: a loaded machine makes one, and the cache would make it last for ever. It is
+    looked at when a result is read too: what the case expects is no part of the key.
+    """
+    late = observation.ending.kind is EndingKind.TIMED_OUT and case.expects is not Symptom.TIMEOUT
+    return untestable(observation.ending, case) is None and not late
+
+
+def _identity(trial: Trial, case: Case) -> Any:
+    """A trial as part of a key; what was added later and is not used leaves the key as it was.
+
+    A diagnosis names lines of the case, so for it the length of the metadata before the code counts too.
+    """
     described = codec.to_json(Trial, trial)
     for name in ("policy", "watched"):
         if not described["variant"][name]:
             del described["variant"][name]
-    return {**described, "watching": WATCHING} if trial.variant.watched else described
+    if not trial.variant.watched:
+        return described
+    return {**described, "watching": WATCHING, "metadata_lines": metadata_lines(case.text)}

@@ -9,6 +9,7 @@ from enum import Enum
 
 from packaging.requirements import Requirement
 
+from harness.domain.cases.inline_metadata import code_text
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 
@@ -22,6 +23,22 @@ class Level(str, Enum):
 
 STRATEGIES = ("mirrored", "multi-worker", "tpu", "parameter-server")
 DEFAULT_TOLERANCE = 1e-3
+_ASKED = (
+    "level",
+    "package",
+    "companions",
+    "data_packages",
+    "expects",
+    "replicas",
+    "strategy",
+    "timeout_seconds",
+    "repeats",
+    "seed",
+    "tolerance",
+    "fit",
+    "parameters",
+)
+"""Fields beside the code that an answer depends on."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,12 +51,12 @@ class Tolerance:
 
 @dataclass(frozen=True, kw_only=True)
 class Workaround:
-    """What a report recommends, as settings of the case's switches.
+    """What a report recommends, as settings of the case's parameters.
 
     Attributes:
         name: Short name.
         title: What is done, in one line.
-        options: Switch settings that apply it.
+        options: Settings that apply it.
         against: Settings of the fault that it is meant to cure.
         origin: Where it is recommended.
     """
@@ -61,7 +78,7 @@ class Claim:
         predicts: ``good``, ``finite`` or the symptom that must show if the claim holds; "" when it cannot be tested.
         release: The release that it speaks of; "" for the one under test.
         replicas: Number of replicas that it speaks of; 0 for the case's own.
-        options: Switch settings that it speaks of.
+        options: Settings that it speaks of.
         untestable: Why this machine cannot answer it.
     """
 
@@ -81,7 +98,7 @@ class Case:
     Attributes:
         name: File name without its ending.
         path: Where it was read, as given.
-        text: The whole source; its hash identifies the case.
+        text: The whole source, metadata included.
         level: Script or model.
         title: One line.
         origin: URLs of the reports it stands for.
@@ -98,9 +115,9 @@ class Case:
         tolerance: How close values must be to the reference.
         fixes: Names of fixes worth trying.
         fit: Options of ``fit``.
-        switches: Keyword arguments of ``model()`` and ``data()`` with their allowed values, the default first; a
+        parameters: Keyword arguments of ``model()`` and ``data()`` with their allowed values, the default first; a
             script gets them as arguments, ``--name=value``.
-        remedies: What the reports recommend.
+        workarounds: What the reports recommend.
         claims: What the reports say.
     """
 
@@ -123,14 +140,23 @@ class Case:
     tolerance: Tolerance = field(default_factory=Tolerance)
     fixes: tuple[str, ...] = ()
     fit: Mapping[str, bool | int | float | str] = field(default_factory=dict)
-    switches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    remedies: tuple[Workaround, ...] = ()
+    parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    workarounds: tuple[Workaround, ...] = ()
     claims: tuple[Claim, ...] = ()
 
     @property
+    def code(self) -> str:
+        """The source without its metadata: what a trial runs."""
+        return code_text(self.text)
+
+    @property
     def digest(self) -> str:
-        """Hash of the text: a changed case is another question."""
-        return hashlib.sha256(self.text.encode()).hexdigest()[:16]
+        """Hash of what an answer depends on: the code and the settings; a case changed in these is another question.
+
+        Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
+        """
+        parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     @property
     def import_name(self) -> str:
@@ -141,3 +167,8 @@ class Case:
     def uses_framework(self) -> bool:
         """Whether TensorFlow belongs to its environment, under whichever name it is installed."""
         return FRAMEWORK in {import_name(Requirement(text).name) for text in (self.package, *self.companions)}
+
+
+def _plain(value: object) -> object:
+    """The same for equal values, in whatever order a table was written."""
+    return sorted(value.items()) if isinstance(value, Mapping) else value

@@ -1,4 +1,4 @@
-"""The block of inline metadata (PEP 723) at the top of a script, as text."""
+"""The block of inline metadata (PEP 723) at the top of a script, as text, and the script without it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def metadata_text(text: str, *, where: str) -> str | None:
         UsageError: more than one block, or one that PEP 723 does not read as a block.
     """
     lines = text.split("\n")
-    blocks = [body for kind, body in _blocks(lines) if kind == "script"]
+    blocks = list(_script_blocks(lines))
     if len(blocks) > 1:
         raise UsageError("more than one '# /// script' block", where=where, hint="keep one (PEP 723 allows no more)")
     if blocks:
-        return "".join(f"{line[2:]}\n" for line in blocks[0])
+        return "".join(f"{line[2:]}\n" for line in lines[blocks[0]][1:-1])
     meant = [number for number, line in enumerate(lines, start=1) if _MEANT.fullmatch(line)]
     if meant:
         raise UsageError(
@@ -39,8 +39,23 @@ def metadata_text(text: str, *, where: str) -> str | None:
     return None
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield (type, body) of every block, as the regular expression of PEP 723 finds them but in linear time.
+def code_text(text: str) -> str:
+    """Return the source without its ``script`` blocks: what runs, whatever its metadata says."""
+    lines = text.split("\n")
+    for block in reversed(list(_script_blocks(lines))):
+        del lines[block]
+    return "\n".join(lines)
+
+
+def metadata_lines(text: str) -> int:
+    """Count the lines that `code_text` leaves out; the code behind them stands so much further down in the file."""
+    return sum(block.stop - block.start for block in _script_blocks(text.split("\n")))
+
+
+def _script_blocks(lines: Sequence[str]) -> Iterator[slice]:
+    """Yield the lines of every ``script`` block, its opening and closing lines included.
+
+    They are found as the regular expression of PEP 723 finds them, but in linear time.
 
     A block ends at the last "# ///" that only comment lines separate from its opening line.
     """
@@ -54,6 +69,6 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
         while end < len(lines) and (lines[end] == "#" or lines[end].startswith("# ")):
             end += 1
         closing = next((n for n in range(end - 1, place, -1) if lines[n] == "# ///"), None)
-        if closing is not None:
-            yield opening[1], lines[place:closing]
+        if closing is not None and opening[1] == "script":
+            yield slice(place - 1, closing + 1)
         place = end

@@ -9,7 +9,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from harness.domain.cases.case import STRATEGIES, Case, Claim, Level, Tolerance, Workaround
+from harness.domain.cases.case import STRATEGIES, Case, Level, Tolerance
+from harness.domain.cases.claims_metadata import read_claims, read_tables, read_workarounds
 from harness.domain.cases.metadata_values import (
     read_choice,
     read_count,
@@ -26,7 +27,16 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
 
-def build_case(*, name: str, path: str, text: str, metadata: Mapping[str, Any], defines_model: bool) -> Case:
+def build_case(
+    *,
+    name: str,
+    path: str,
+    text: str,
+    metadata: Mapping[str, Any],
+    defines_model: bool,
+    claims_path: str = "",
+    claims: Mapping[str, Any] | None = None,
+) -> Case:
     """Check the metadata of one case and build it.
 
     Args:
@@ -35,20 +45,19 @@ def build_case(*, name: str, path: str, text: str, metadata: Mapping[str, Any], 
         text: Its source.
         metadata: The parsed PEP 723 block.
         defines_model: Whether the source defines ``model()`` and ``data()``.
+        claims_path: Where ``NAME.claims.toml`` lies, for messages.
+        claims: That file, parsed; None where there is none.
 
     Raises:
         UsageError: naming the file, the key and what was expected.
     """
-    table = harness_table(metadata, path=path) or {}
-    if unknown := sorted(set(table) - set(_READERS)):
-        near = get_close_matches(unknown[0], _READERS, n=1)
-        known = f"known keys: {', '.join(sorted(_READERS))}"
-        raise UsageError(
-            f"unknown key {unknown[0]!r} in [tool.harness]",
-            where=path,
-            hint=f"did you mean {near[0]!r}? {known}" if near else known,
-        )
-    read = {key: _READERS[key](path, key, value) for key, value in table.items()}
+    read = _read_table(harness_table(metadata, path=path) or {}, path)
+    for key, value in read_tables(claims or {}, path=claims_path).items():
+        if key in read:
+            raise UsageError(
+                f"{key!r} is given in the case and beside it", where=f"{path} and {claims_path}", hint="keep one"
+            )
+        read[key] = value
     package = read.setdefault("package", "keras")
     dependencies = read_requirements(path, "dependencies", metadata.get("dependencies", []))
     if "companions" not in read:
@@ -75,6 +84,23 @@ def harness_table(metadata: Mapping[str, Any], *, path: str) -> Mapping[str, Any
     if table is not None and not isinstance(table, Mapping):
         raise refused(path, "tool.harness", "a table", table)
     return table
+
+
+def _read_table(table: Mapping[str, Any], path: str) -> dict[str, Any]:
+    """Read every key of ``[tool.harness]``; what the first version called otherwise gets its present name."""
+    if unknown := sorted(set(table) - set(_READERS) - set(_OLD_NAMES)):
+        near = get_close_matches(unknown[0], _READERS, n=1)
+        known = f"known keys: {', '.join(sorted(_READERS))}"
+        raise UsageError(
+            f"unknown key {unknown[0]!r} in [tool.harness]",
+            where=path,
+            hint=f"did you mean {near[0]!r}? {known}" if near else known,
+        )
+    for old, new in _OLD_NAMES.items():
+        if old in table and new in table:
+            raise UsageError(f"{old!r} is the old name of {new!r}", where=path, hint=f"keep {new!r}")
+    named = {key: _OLD_NAMES.get(key, key) for key in table}
+    return {named[key]: _READERS[named[key]](path, key, value) for key, value in table.items()}
 
 
 def _strategy(path: str, key: str, value: object) -> str:
@@ -105,9 +131,9 @@ def _fit(path: str, key: str, value: object) -> dict[str, bool | int | float | s
     return dict(value)
 
 
-def _switches(path: str, key: str, value: object) -> dict[str, tuple[str, ...]]:
+def _parameters(path: str, key: str, value: object) -> dict[str, tuple[str, ...]]:
     if not isinstance(value, Mapping):
-        raise refused(path, key, "a table of switch = [default, other, ...]", value)
+        raise refused(path, key, "a table of parameter = [default, other, ...]", value)
     read = {}
     for name, values in value.items():
         read[name] = read_strings(path, f"{key}.{name}", values)
@@ -116,73 +142,8 @@ def _switches(path: str, key: str, value: object) -> dict[str, tuple[str, ...]]:
     return read
 
 
-def _options(path: str, key: str, value: object) -> dict[str, str]:
-    if not isinstance(value, Mapping) or not all(isinstance(item, str) for item in value.values()):
-        raise refused(path, key, "a table of switch = 'value'", value)
-    return dict(value)
-
-
-def _remedies(path: str, key: str, value: object) -> tuple[Workaround, ...]:
-    if not isinstance(value, Mapping):
-        raise refused(path, key, "a table of remedies by name", value)
-    return tuple(
-        Workaround(name=name, **_fields(path, f"{key}.{name}", table, _REMEDY_READERS, required=("title",)))
-        for name, table in value.items()
-    )
-
-
-def _claims(path: str, key: str, value: object) -> tuple[Claim, ...]:
-    if not isinstance(value, list):
-        raise refused(path, key, "a list of tables ([[tool.harness.claims]])", value)
-    claims = tuple(
-        Claim(**_fields(path, f"{key}[{number}]", table, _CLAIM_READERS, required=("says",)))
-        for number, table in enumerate(value)
-    )
-    for number, claim in enumerate(claims):
-        if bool(claim.predicts) == bool(claim.untestable):
-            raise refused(path, f"{key}[{number}]", "exactly one of 'predicts' and 'untestable'", claim.says)
-    return claims
-
-
-def _fields(
-    path: str,
-    key: str,
-    table: object,
-    readers: Mapping[str, Callable[[str, str, Any], Any]],
-    *,
-    required: tuple[str, ...],
-) -> dict[str, Any]:
-    if not isinstance(table, Mapping) or not set(required) <= set(table) <= set(readers):
-        raise refused(
-            path, key, f"a table with {', '.join(required)} and no other keys than {', '.join(readers)}", table
-        )
-    return {name: readers[name](path, f"{key}.{name}", value) for name, value in table.items()}
-
-
-def _prediction(path: str, key: str, value: object) -> str:
-    allowed = ("good", "finite", *(symptom.value for symptom in Symptom))
-    if value not in allowed:
-        raise refused(path, key, "one of " + ", ".join(allowed), value)
-    return str(value)
-
-
-_REMEDY_READERS: dict[str, Callable[[str, str, Any], Any]] = {
-    "title": read_string,
-    "options": _options,
-    "against": _options,
-    "origin": read_string,
-}
-_CLAIM_READERS: dict[str, Callable[[str, str, Any], Any]] = {
-    "says": read_string,
-    "origin": read_string,
-    "predicts": _prediction,
-    "release": read_version,
-    "replicas": read_count,
-    "options": _options,
-    "untestable": read_string,
-}
 _READERS: dict[str, Callable[[str, str, Any], Any]] = {
-    "claims": _claims,
+    "claims": read_claims,
     "companions": read_requirements,
     "data_packages": read_requirements,
     "expects": read_choice(Symptom),
@@ -191,14 +152,15 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "level": read_choice(Level),
     "origin": read_strings,
     "package": read_package,
-    "remedies": _remedies,
+    "parameters": _parameters,
     "repeats": read_count,
     "replicas": read_count,
     "seed": read_seed,
     "since": read_version,
     "strategy": _strategy,
-    "switches": _switches,
     "timeout_seconds": read_seconds,
     "title": read_string,
     "tolerance": _tolerance,
+    "workarounds": read_workarounds,
 }
+_OLD_NAMES = {"switches": "parameters", "remedies": "workarounds"}  # cases of the first version

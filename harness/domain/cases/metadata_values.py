@@ -15,10 +15,11 @@ from harness.domain.errors import UsageError
 def refused(path: str, key: str, expected: str, got: object) -> UsageError:
     """The error for a value that a key does not take."""
     shown = repr(got)
+    place = "" if path.endswith(".toml") else " in the '# /// script' block at the top of the file"
     return UsageError(
         f"bad value for {key!r}: expected {expected}, got {shown if len(shown) < 80 else shown[:77] + '...'}",
         where=path,
-        hint=f"correct {key!r} in the '# /// script' block at the top of the file",
+        hint=f"correct {key!r}{place}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Settings of a case's switches, as a user writes them: ``fault=silent_log``."""
+"""Settings of a case's parameters, as a user writes them: ``fault=silent_log``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
 
 Settings = tuple[tuple[str, str], ...]
-"""(switch, value), sorted: the same settings are the same trial, however they were typed."""
+"""(parameter, value), sorted: the same settings are the same trial, however they were typed."""
 
 
 def parse(case: Case, texts: Iterable[str], *, where: str = "--set") -> Settings:
@@ -28,16 +28,16 @@ def parse(case: Case, texts: Iterable[str], *, where: str = "--set") -> Settings
 
 
 def check(case: Case, given: Mapping[str, str], *, where: str) -> Settings:
-    """Hold settings against the switches of the case; raises `UsageError` with near names."""
+    """Hold settings against the parameters of the case; raises `UsageError` with near names."""
     for name, value in given.items():
-        if not case.switches:
-            raise UsageError(f"the case {case.name} has no switches", where=f"{where} {name}={value}", hint=_DECLARE)
-        if name not in case.switches:
-            told = f"the case {case.name} has no switch {name!r}"
-            raise UsageError(told, where=where, hint=near(name, case.switches, "its switches"))
-        if value not in case.switches[name]:
-            told = f"the switch {name!r} of {case.name} has no value {value!r}"
-            raise UsageError(told, where=where, hint=near(value, case.switches[name], "its values"))
+        if not case.parameters:
+            raise UsageError(f"the case {case.name} has no parameters", where=f"{where} {name}={value}", hint=_DECLARE)
+        if name not in case.parameters:
+            what = f"the case {case.name} has no parameter {name!r}"
+            raise UsageError(what, where=where, hint=near(name, case.parameters, "its parameters"))
+        if value not in case.parameters[name]:
+            what = f"the parameter {name!r} of {case.name} has no value {value!r}"
+            raise UsageError(what, where=where, hint=near(value, case.parameters[name], "its values"))
     return tuple(sorted(given.items()))
 
 
@@ -61,4 +61,4 @@ def near(word: str, known: Collection[str], called: str) -> str:
     return f"did you mean {found[0]!r}? {listed}" if found else listed
 
 
-_DECLARE = "declare it in the case: [tool.harness.switches] with name = [default, other, ...]"
+_DECLARE = "declare it in the case: [tool.harness.parameters] with name = [default, other, ...]"

@@ -1,4 +1,4 @@
-"""The one way from the journal's entries to a finding: board, release results, transitions, conclusion."""
+"""The one way from the journal's entries to a finding: history, release results, transitions, conclusion."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transitions import Untested, signature_changes, transitions
-from harness.domain.releases.release import Release, Timeline
+from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.posterior import settle
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
 
 def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> list[ReleaseState]:
-    """Return one row per release of the timeline."""
+    """Return one state per release of the timeline."""
     by_release = group(entries)
     return [row(case, by_release.get(release.version, []), variant) for release in timeline.releases]
 
@@ -32,25 +33,29 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
-    rows = history(case, timeline, entries, variant)
-    found = transitions(timeline, rows, policy.symptoms, policy.confirmations, policy.confidence)
+    states = history(case, timeline, entries, variant)
+    found = transitions(timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
     return Finding(
         title=case.title,
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(results(timeline, entries, variant, rows, policy.symptoms)),
+        releases=tuple(results(timeline, entries, variant, states, policy.symptoms)),
         excluded=(
-            *(Untested(version=x.release.version, reason=x.reason) for x in timeline.excluded),
-            *(Untested(version=day, reason="no build was published that day") for day in timeline.absent),
+            *(Untested(version=x.release.version, reason=_excluded(x)) for x in timeline.excluded),
+            *(Untested(version=day, reason=Reason(kind=ReasonKind.NO_BUILD)) for day in timeline.absent),
         ),
         transitions=explained(found, header.causes, timeline),
-        signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
-        conclusion=conclude(timeline, rows, policy.symptoms, found),
+        signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
+        conclusion=conclude(timeline, states, policy.symptoms, found),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
     )
+
+
+def _excluded(one: Exclusion) -> Reason:
+    return Reason(kind=ReasonKind.EXCLUDED, detail=one.reason)
 
 
 def locks(entries: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
@@ -77,7 +82,8 @@ def group(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
     """Judge every repeat of one variant against the reference of the same repeat."""
-    blocked = next((entry.untestable for entry in entries if entry.untestable is not None), None)
+    refusals = (entry.untestable for entry in entries if entry.untestable is not None)
+    blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
     runs = tuple(
         judge(case, own, observed(entries, reference_for(variant), repeat))
         for repeat, own in repeats(entries, variant).items()
@@ -126,16 +132,16 @@ def results(
     timeline: Timeline,
     entries: Sequence[Entry],
     variant: Variant,
-    rows: Sequence[ReleaseState],
-    asked: Sequence[Symptom] = (),
+    states: Sequence[ReleaseState],
+    symptoms: Sequence[Symptom] = (),
 ) -> list[ReleaseResult]:
     """Describe every release of the timeline for the report; its verdict is about what was asked."""
     by_release = group(entries)
-    settled = {symptom: settle(rows, symptom) for symptom in Symptom}
+    settled = {symptom: settle(states, symptom) for symptom in Symptom}
     found = []
     for n, release in enumerate(timeline.releases):
-        told = {s: v for s, column in settled.items() if (v := column[n]) is not None and rows[n].runs}
-        found.append(_result(release, by_release.get(release.version, []), variant, rows[n], told, asked))
+        decided = {s: v for s, column in settled.items() if (v := column[n]) is not None and states[n].runs}
+        found.append(_result(release, by_release.get(release.version, []), variant, states[n], decided, symptoms))
     return found
 
 
@@ -145,9 +151,9 @@ def _result(
     variant: Variant,
     known: ReleaseState,
     verdicts: Mapping[Symptom, Verdict],
-    asked: Sequence[Symptom],
+    symptoms: Sequence[Symptom],
 ) -> ReleaseResult:
-    about = answering(verdicts, asked)
+    about = answering(verdicts, symptoms)
     own = _any(repeats(entries, variant))
     reference = _any(repeats(entries, reference_for(variant)))
     return ReleaseResult(
@@ -166,9 +172,9 @@ def _result(
     )
 
 
-def answering(verdicts: Mapping[Symptom, Verdict], asked: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:
+def answering(verdicts: Mapping[Symptom, Verdict], symptoms: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:
     """The verdicts on what was asked; all of them when nothing was."""
-    return {symptom: verdict for symptom, verdict in verdicts.items() if not asked or symptom in asked}
+    return {symptom: verdict for symptom, verdict in verdicts.items() if not symptoms or symptom in symptoms}
 
 
 def shown(verdicts: Mapping[Symptom, Verdict]) -> tuple[Symptom, ...]:
@@ -189,13 +195,13 @@ def overall(known: ReleaseState, verdicts: Mapping[Symptom, Verdict] | Verdicts)
 def why(known: ReleaseState, verdicts: Mapping[Symptom, Verdict]) -> str:
     """Why a release is bad or skipped, in one line; "" when it is good or was not run."""
     if known.blocked is not None:
-        return known.blocked
+        return str(known.blocked)
     match overall(known, verdicts):
         case Outcome.BAD:
             bad = [(s, v) for s, v in verdicts.items() if v.outcome is Outcome.BAD]
             return "; ".join(f"{symptom.value}: {verdict.reason}" for symptom, verdict in bad)
         case Outcome.SKIP:
-            return "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts.values()))
+            return "; ".join(dict.fromkeys(str(verdict.reason) for verdict in verdicts.values()))
         case _:
             return ""
 

@@ -54,9 +54,11 @@ class Conclusion:
     caveats: tuple[str, ...] = ()
 
 
-def conclude(timeline: Timeline, history: History, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:
+def conclude(
+    timeline: Timeline, history: History, symptoms: Sequence[Symptom], found: Sequence[Transition]
+) -> Conclusion:
     """Sum the search up in sentences."""
-    seen = seen_symptoms(history, asked)
+    seen = seen_symptoms(history, symptoms)
     states = {symptom: posterior_of(history, symptom).states for symptom in seen or list(Symptom)}
     tested = sorted({place for places in states.values() for place in places})
     changing = {t.symptom for t in found}
@@ -65,13 +67,13 @@ def conclude(timeline: Timeline, history: History, asked: Sequence[Symptom], fou
         answer = Answer.ANSWERED if found else Answer.EVERY_RELEASE
         sentence = "; ".join([*map(describe, found), *_everywhere(timeline, history, steady)]) + "."
     elif tested:
-        names = ", ".join(s.value for s in asked) or "any symptom"
+        names = ", ".join(s.value for s in symptoms) or "any symptom"
         answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
     else:
         answer = Answer.INCONCLUSIVE
         sentence = "No release of the range could be tested; see the reason of each."
-    not_run = tuple(timeline.releases[i].version for i, row in enumerate(history) if not row.tried)
-    turned = [_turned(change) for change in signature_changes(timeline, history, asked)]
+    not_run = tuple(timeline.releases[i].version for i, state in enumerate(history) if not state.tried)
+    turned = [_turned(change) for change in signature_changes(timeline, history, symptoms)]
     return Conclusion(
         answer=answer,
         sentence=sentence,
@@ -117,8 +119,8 @@ def _history(found: Sequence[Transition]) -> str:
 
 
 def _coverage(history: History, not_run: Sequence[str]) -> str:
-    run = sum(bool(row.runs) for row in history)
-    blocked = sum(row.blocked is not None for row in history)
+    run = sum(bool(state.runs) for state in history)
+    blocked = sum(state.blocked is not None for state in history)
     if run == len(history):
         return f"Every one of the {len(history)} releases of the range was run."
     parts = [f"{run} of {len(history)} releases were run"]

@@ -11,15 +11,15 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
 from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
+from harness.domain.verdicts.reasons import NOT_RUN, Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome
 
 CONFIDENCE = 0.99
 """Default of `harness.domain.search.policy.Policy.confidence`."""
 
 
-NOT_RUN = "not run"
 FOLD = 12
-"""More releases between two sides than this are told by reason: a hundred nightlies make no cell of a table."""
+"""More releases between two sides than this are listed by reason: a hundred nightlies make no cell of a table."""
 
 
 class Kind(str, Enum):
@@ -34,7 +34,7 @@ class Untested:
     """A release between the two sides of a transition that says nothing, and why."""
 
     version: str
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,29 +102,29 @@ class SignatureChange:
 def transitions(
     timeline: Timeline,
     history: History,
-    asked: Sequence[Symptom],
+    symptoms: Sequence[Symptom],
     confirmations: int,
     confidence: float = CONFIDENCE,
 ) -> list[Transition]:
     """All transitions of the symptoms asked for (or of all that are seen), by symptom in timeline order."""
     return [
-        _transition(timeline, history, posterior, edge, confirmations, confidence)
-        for posterior in [posterior_of(history, symptom) for symptom in seen_symptoms(history, asked)]
-        for edge in posterior.edges
+        _transition(timeline, history, posterior, transition, confirmations, confidence)
+        for posterior in [posterior_of(history, symptom) for symptom in seen_symptoms(history, symptoms)]
+        for transition in posterior.transitions
     ]
 
 
-def signature_changes(timeline: Timeline, history: History, asked: Sequence[Symptom]) -> list[SignatureChange]:
+def signature_changes(timeline: Timeline, history: History, symptoms: Sequence[Symptom]) -> list[SignatureChange]:
     """Neighbouring bad releases that share no signature, by symptom in timeline order.
 
     A release whose runs fail in several ways has several signatures; as long as neighbours share one,
     nothing changed.
     """
     found = []
-    for symptom in seen_symptoms(history, asked):
+    for symptom in seen_symptoms(history, symptoms):
         for places in bad_ranges(posterior_of(history, symptom)):
-            told = [(i, _signatures(history, i, symptom)) for i in places]
-            for (i, was), (k, now) in pairwise([(i, names) for i, names in told if names]):
+            known = [(i, _signatures(history, i, symptom)) for i in places]
+            for (i, was), (k, now) in pairwise([(i, names) for i, names in known if names]):
                 if not set(was) & set(now):
                     found.append(
                         SignatureChange(
@@ -159,12 +159,17 @@ def folded(untested: Sequence[Untested]) -> tuple[Untested, ...]:
     """What lies between, release by release; where that is too much, one line per reason."""
     if len(untested) <= FOLD:
         return tuple(untested)
-    by_reason: dict[str, list[str]] = {}
+    by_sentence: dict[str, list[Untested]] = {}
     for one in untested:
-        by_reason.setdefault(one.reason, []).append(one.version)
+        by_sentence.setdefault(str(one.reason), []).append(one)
     return tuple(
-        Untested(version=v[0] if len(v) == 1 else f"{len(v)} from {v[0]} to {v[-1]}", reason=reason)
-        for reason, v in by_reason.items()
+        Untested(
+            version=alike[0].version
+            if len(alike) == 1
+            else f"{len(alike)} from {alike[0].version} to {alike[-1].version}",
+            reason=alike[0].reason,
+        )
+        for alike in by_sentence.values()
     )
 
 
@@ -176,7 +181,7 @@ def describe(transition: Transition) -> str:
 
 
 def _reservations(transition: Transition) -> Iterator[str]:
-    not_run = sum(u.reason == NOT_RUN for u in transition.untested)
+    not_run = sum(u.reason.kind is ReasonKind.NOT_RUN for u in transition.untested)
     if untestable := len(transition.untested) - not_run:
         yield f" ({untestable} between could not be tested)"
     if not_run:
@@ -191,37 +196,37 @@ def _transition(
     timeline: Timeline,
     history: History,
     posterior: Posterior,
-    edge: IndexedTransition,
+    transition: IndexedTransition,
     confirmations: int,
     confidence: float,
 ) -> Transition:
-    sides = (edge.before, edge.after)
-    bad_side = edge.after if edge.turns_bad else edge.before
+    sides = (transition.before, transition.after)
+    bad_side = transition.after if transition.turns_bad else transition.before
     beside = next(places for places in bad_ranges(posterior) if bad_side in places)
-    failing, runs = failing_share(history, edge.symptom, beside)
-    repeated = all(history[i].tally(edge.symptom).runs >= confirmations for i in sides)
+    failing, runs = failing_share(history, transition.symptom, beside)
+    repeated = all(history[i].tally(transition.symptom).runs >= confirmations for i in sides)
     return Transition(
-        symptom=edge.symptom,
-        kind=Kind.REGRESSION if edge.turns_bad else Kind.RECOVERY,
-        last_before=timeline.releases[edge.before].version,
-        first_after=timeline.releases[edge.after].version,
+        symptom=transition.symptom,
+        kind=Kind.REGRESSION if transition.turns_bad else Kind.RECOVERY,
+        last_before=timeline.releases[transition.before].version,
+        first_after=timeline.releases[transition.after].version,
         untested=tuple(
-            Untested(version=timeline.releases[i].version, reason=_why_untested(history, i, edge.symptom))
-            for i in range(edge.before + 1, edge.after)
+            Untested(version=timeline.releases[i].version, reason=_why_untested(history, i, transition.symptom))
+            for i in range(transition.before + 1, transition.after)
         ),
-        confidence=edge.confidence,
-        confirmed=repeated and edge.confidence >= confidence,
+        confidence=transition.confidence,
+        confirmed=repeated and transition.confidence >= confidence,
         rate=failing / runs,
-        note=timeline.neighbours_diverge(edge.before, edge.after) or "",
+        note=timeline.neighbours_diverge(transition.before, transition.after) or "",
     )
 
 
-def _why_untested(history: History, index: int, symptom: Symptom) -> str:
+def _why_untested(history: History, index: int, symptom: Symptom) -> Reason:
     verdict = history[index].verdict(symptom)
     return verdict.reason if verdict is not None else NOT_RUN
 
 
 def _signatures(history: History, index: int, symptom: Symptom) -> list[str]:
     """Signatures of the bad runs of one release, the most frequent first."""
-    told = [v.signature for v in history[index].showing(symptom, Outcome.BAD) if v.signature]
-    return sorted(set(told), key=lambda name: (-told.count(name), name))
+    names = [v.signature for v in history[index].showing(symptom, Outcome.BAD) if v.signature]
+    return sorted(set(names), key=lambda name: (-names.count(name), name))

@@ -87,7 +87,7 @@ def weigh(claim: Claim, verdicts: Verdicts) -> tuple[ClaimResult, str]:
         return ClaimResult.SUPPORTED, f"{symptom.value}: {verdict.reason}"
     if verdict.outcome is Outcome.GOOD:
         return ClaimResult.REFUTED, f"{symptom.value} does not show{_instead(verdicts)}"
-    return ClaimResult.NOT_TESTABLE, verdict.reason
+    return ClaimResult.NOT_TESTABLE, str(verdict.reason)
 
 
 def _weigh_health(verdicts: Verdicts, healthy: str) -> tuple[ClaimResult, str]:
@@ -96,7 +96,7 @@ def _weigh_health(verdicts: Verdicts, healthy: str) -> tuple[ClaimResult, str]:
     ]
     if bad:
         return ClaimResult.REFUTED, "; ".join(bad)
-    skipped = {symptom.value: v.reason for symptom, v in verdicts.items() if v.outcome is Outcome.SKIP}
+    skipped = {symptom.value: str(v.reason) for symptom, v in verdicts.items() if v.outcome is Outcome.SKIP}
     if len(skipped) == len(verdicts):
         return ClaimResult.NOT_TESTABLE, next(iter(skipped.values()), "nothing was looked for")
     left = f"; not looked at: {', '.join(skipped)}" if skipped else ""

@@ -84,7 +84,7 @@ def luck(without: Sequence[Verdicts], runs: int) -> float:
 
 def _ended(verdicts: Verdicts) -> str:
     """Why a trial ended before its time; "" when it did not, or when that tells nothing."""
-    return next((verdicts[s].reason for s in ENDS if s in verdicts and verdicts[s].outcome is Outcome.BAD), "")
+    return next((str(verdicts[s].reason) for s in ENDS if s in verdicts and verdicts[s].outcome is Outcome.BAD), "")
 
 
 def _healthy(without: Verdicts, patched: Verdicts, targets: Sequence[Symptom]) -> tuple[Grade, str]:
@@ -101,7 +101,9 @@ def _healthy(without: Verdicts, patched: Verdicts, targets: Sequence[Symptom]) -
 
 def why_untold(verdicts: Verdicts, targets: Sequence[Symptom]) -> str:
     """Why a target (without any: every symptom) was not decided; "" when all were (one was)."""
-    skipped = [_untouched(s) if s not in verdicts else verdicts[s].reason for s in targets if not _decided(verdicts, s)]
+    skipped = [
+        _untouched(s) if s not in verdicts else str(verdicts[s].reason) for s in targets if not _decided(verdicts, s)
+    ]
     if targets or any(_decided(verdicts, s) for s in verdicts):
         return skipped[0] if skipped else ""
     return why_skipped(verdicts) or "not tested"
@@ -119,19 +121,19 @@ def _sick(
     case: Case, without: Verdicts, patched: Verdicts, shown: Sequence[Symptom], targets: Sequence[Symptom]
 ) -> tuple[Grade, str]:
     bad = [s for s, v in patched.items() if v.outcome is Outcome.BAD]
-    told = "; ".join(f"{s.value}: {patched[s].reason}" for s in bad)
+    remaining = "; ".join(f"{s.value}: {patched[s].reason}" for s in bad)
     gone = [s for s in shown if s in patched and patched[s].outcome is Outcome.GOOD]
     new = [s for s in bad if s not in without or without[s].outcome is not Outcome.BAD]
     hidden = [s for s in shown if not _decided(patched, s)]
     if (new and hidden) or any(_turned(s, without, patched) for s in bad if s in shown):
-        return Grade.BREAKS, f"with the fix {told}"
+        return Grade.BREAKS, f"with the fix {remaining}"
     if not gone and len(hidden) < len(shown):
-        return Grade.NO_EFFECT, f"still there: {told}"
+        return Grade.NO_EFFECT, f"still there: {remaining}"
     if not gone:
         return Grade.INCONCLUSIVE, f"with the fix it cannot be told: {why_untold(patched, shown)}"
     names = ", ".join(s.value for s in gone)
     if bad:
-        return Grade.MASKS, f"{names} is gone, but {told}"
+        return Grade.MASKS, f"{names} is gone, but {remaining}"
     if left := _not_compared(case, patched, (*shown, *targets)):
         return Grade.INCONCLUSIVE, f"{names} is gone, but not everything could be compared: {left}"
     return Grade.PROVEN, f"{names} is gone and {_equality(case)}"
@@ -142,10 +144,10 @@ def _turned(symptom: Symptom, without: Verdicts, patched: Verdicts) -> bool:
     return symptom in ENDS and without[symptom].signature != patched[symptom].signature
 
 
-def _not_compared(case: Case, patched: Verdicts, asked: Sequence[Symptom]) -> str:
+def _not_compared(case: Case, patched: Verdicts, symptoms: Sequence[Symptom]) -> str:
     if case.level is Level.MODEL and case.tolerance == Tolerance(metric=None, weights=None):
         return "the case compares neither metrics nor weights"
-    return next((_untouched(s) for s in asked if s not in patched), why_skipped(patched))
+    return next((_untouched(s) for s in symptoms if s not in patched), why_skipped(patched))
 
 
 def _equality(case: Case) -> str:
@@ -162,4 +164,4 @@ def _equality(case: Case) -> str:
 
 def why_skipped(verdicts: Verdicts) -> str:
     """The first reason for a symptom that was not decided; "" when all were."""
-    return next((v.reason for v in verdicts.values() if v.outcome is Outcome.SKIP), "")
+    return next((str(v.reason) for v in verdicts.values() if v.outcome is Outcome.SKIP), "")

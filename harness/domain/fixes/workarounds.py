@@ -118,7 +118,7 @@ class WorkaroundReport:
 
 def attempt(case: Case, remedy: Workaround, replicas: int) -> PlannedTrials:
     """Plan the trials of one remedy; raises `UsageError` where its settings are none of the case's."""
-    where = f"{case.path}, remedies.{remedy.name}"
+    where = f"{case.path}, workarounds.{remedy.name}"
     fault = parameters.check(case, remedy.against, where=where)
     both = parameters.check(case, parameters.merge(fault, remedy.options), where=where)
     without, patched = variant(case, replicas, fault), variant(case, replicas, both)
@@ -144,13 +144,13 @@ def sound(case: Case, fault: parameters.Settings, remedy: Collection[str] = ()) 
         fault: Settings of the fault; switches that cannot be off keep them.
         remedy: Switches that belong to the remedy; they are off in the reference, but are no fault.
     """
-    off = {name: OFF for name, values in case.switches.items() if OFF in values}
+    off = {name: OFF for name, values in case.parameters.items() if OFF in values}
     if not set(off) - set(remedy):
         return None
     return Variant(options=parameters.check(case, parameters.merge(fault, off), where=case.path))
 
 
-def told(graded: Graded) -> tuple[Effect, Effect]:
+def effects(graded: Graded) -> tuple[Effect, Effect]:
     """Answer (cured?, right?) from a grade and the outcomes without and with the remedy."""
     shown = [outcomes for outcomes in graded.by_symptom.values() if outcomes[0] == Outcome.BAD.value]
     if graded.grade is Grade.NOT_REPRODUCED:
@@ -170,13 +170,13 @@ def sentences(rows: Sequence[WorkaroundRow]) -> list[str]:
 
 
 def _summary(cells: Sequence[Measured]) -> str:
-    asked = [cell for cell in cells if cell.cured is not Effect.MOOT]
-    if not asked:
+    faulty = [cell for cell in cells if cell.cured is not Effect.MOOT]
+    if not faulty:
         return "the fault shows nowhere"
-    cured = [cell for cell in asked if cell.cured is Effect.YES]
+    cured = [cell for cell in faulty if cell.cured is Effect.YES]
     right = [cell for cell in cured if cell.right is Effect.YES]
     wrong = [cell for cell in cured if cell.right is Effect.NO]
-    parts = [f"cures {len(cured)} of {len(asked)}", f"right in {len(right)}"]
+    parts = [f"cures {len(cured)} of {len(faulty)}", f"right in {len(right)}"]
     parts += [f"leaves wrong values in {len(wrong)}"] if wrong else []
     unknown = len(cured) - len(right) - len(wrong)
     parts += [f"whether it is right cannot be told in {unknown}"] if unknown else []

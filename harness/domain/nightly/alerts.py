@@ -163,11 +163,11 @@ def _blank(record: NightRecord, case: str, symptom: Symptom | None) -> Alert:
 
 def _step(alarm: Alert, record: NightRecord, one: JudgedSymptom) -> Alert:
     """What one night's word does to an alarm."""
-    evening = AlertNight(
+    night = AlertNight(
         night=record.night, version=record.nightly, word=one.word.value, reason=one.reason, inferred=one.inferred
     )
-    edges = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
-    alarm = replace(alarm, evenings=(*alarm.evenings, evening), narrowed=(*alarm.narrowed, *edges))
+    narrowed = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
+    alarm = replace(alarm, evenings=(*alarm.evenings, night), narrowed=(*alarm.narrowed, *narrowed))
     if one.word in ALARMING:
         return _opened(alarm, record, one.word.value, one.reason)
     if not alarm.is_open:
@@ -175,7 +175,9 @@ def _step(alarm: Alert, record: NightRecord, one: JudgedSymptom) -> Alert:
     if one.word is Status.STILL_BAD:
         return replace(alarm, good_nights=0)
     if one.word is Status.FIXED:
-        return _good(_told(replace(alarm, good_nights=0), record, one.word.value, f"gone in {record.nightly}"), record)
+        return _good(
+            _with_change(replace(alarm, good_nights=0), record, one.word.value, f"gone in {record.nightly}"), record
+        )
     if one.word is Status.AS_EXPECTED and one.outcome is Outcome.BAD:
         return _closed(alarm, record, f"recorded as expected: {one.expected}")
     if one.word is Status.AS_EXPECTED and one.control_healthy:
@@ -188,8 +190,8 @@ def _step_index(alarm: Alert, record: NightRecord) -> Alert:
     word = Status.AS_EXPECTED
     if record.stale:
         word = Status.STILL_BAD if alarm.is_open else Status.NEW
-    evening = AlertNight(night=record.night, version=record.nightly, word=word.value, reason=text)
-    alarm = replace(alarm, evenings=(*alarm.evenings, evening))
+    night = AlertNight(night=record.night, version=record.nightly, word=word.value, reason=text)
+    alarm = replace(alarm, evenings=(*alarm.evenings, night))
     if record.stale:
         return replace(alarm, good_nights=0) if alarm.is_open else _opened(alarm, record, word.value, text)
     return _good(alarm, record) if alarm.is_open else alarm
@@ -197,7 +199,7 @@ def _step_index(alarm: Alert, record: NightRecord) -> Alert:
 
 def _opened(alarm: Alert, record: NightRecord, word: str, reason: str) -> Alert:
     opened = replace(alarm, is_open=True, good_nights=0, closed="", opened=record.night, version=record.nightly)
-    return _told(opened, record, word, reason)
+    return _with_change(opened, record, word, reason)
 
 
 def _good(alarm: Alert, record: NightRecord) -> Alert:
@@ -210,9 +212,9 @@ def _good(alarm: Alert, record: NightRecord) -> Alert:
 
 
 def _closed(alarm: Alert, record: NightRecord, why: str) -> Alert:
-    return _told(replace(alarm, is_open=False, closed=record.night), record, "closed", why)
+    return _with_change(replace(alarm, is_open=False, closed=record.night), record, "closed", why)
 
 
-def _told(alarm: Alert, record: NightRecord, word: str, text: str) -> Alert:
+def _with_change(alarm: Alert, record: NightRecord, word: str, text: str) -> Alert:
     change = Change(night=record.night, version=record.nightly, word=word, text=text)
     return replace(alarm, changes=(*alarm.changes, change))

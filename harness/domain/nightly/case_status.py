@@ -65,8 +65,8 @@ class JudgedSymptom:
 def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, standing: CaseStatus) -> StatusEvidence:
     """Gather what the word of one symptom depends on."""
     control = _outcomes(seen.control, symptom)
-    fault = bool(record.fault) or any(look.fault for look in seen.nightly)
-    sound = not any(look.fault or look.blocked for look in seen.control)
+    fault = bool(record.fault) or any(result.fault for result in seen.nightly)
+    sound = not any(result.fault or result.blocked for result in seen.control)
     known = standing.control.get(record.control)
     agreed = control[0] if sound and len(set(control)) == 1 and control[0] is not Outcome.SKIP else None
     first = standing.last is None
@@ -85,10 +85,10 @@ def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, standin
 
 def judge_case(record: NightRecord, seen: CaseNight, standings: Standings) -> list[JudgedSymptom]:
     """Give every symptom of a case its word; where nothing was seen, one word stands for what hides all else."""
-    shown = {symptom for look in (*seen.nightly, *seen.control) for symptom in look.verdicts}
+    shown = {symptom for result in (*seen.nightly, *seen.control) for symptom in result.verdicts}
     known = {symptom for case, symptom in standings if case == seen.case}
-    asked = shown | known | set(seen.expected) or {Symptom.EXCEPTION}
-    return [_judged(record, seen, symptom, standings) for symptom in Symptom if symptom in asked]
+    symptoms = shown | known | set(seen.expected) or {Symptom.EXCEPTION}
+    return [_judged(record, seen, symptom, standings) for symptom in Symptom if symptom in symptoms]
 
 
 def advance(
@@ -116,8 +116,8 @@ def exit_code(record: NightRecord, judged: Sequence[JudgedSymptom]) -> NightExit
     return NightExit.INCONCLUSIVE if doubtful else NightExit.AS_EXPECTED
 
 
-def _outcomes(looks: Sequence[CaseResult], symptom: Symptom) -> tuple[Outcome, ...]:
-    verdicts: list[Verdicts] = [look.verdicts for look in looks if not look.fault]
+def _outcomes(results: Sequence[CaseResult], symptom: Symptom) -> tuple[Outcome, ...]:
+    verdicts: list[Verdicts] = [result.verdicts for result in results if not result.fault]
     return tuple(v[symptom].outcome if symptom in v else Outcome.SKIP for v in verdicts)
 
 
@@ -133,16 +133,16 @@ def _judged(record: NightRecord, seen: CaseNight, symptom: Symptom, standings: S
         reason=_reason(record, seen, symptom, word, evidence),
         expected=seen.expected.get(symptom, ""),
         control_healthy=evidence.control_healthy,
-        inferred=any(look.inferred for look in seen.nightly),
+        inferred=any(result.inferred for result in seen.nightly),
     )
 
 
 def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Status, evidence: StatusEvidence) -> str:
     """Why: the fault, the doubt, or what the trial itself said."""
-    faults = [look.fault for look in (*seen.nightly, *seen.control) if look.fault]
-    told = [look.verdicts[symptom].reason for look in seen.nightly if symptom in look.verdicts]
-    said = next((reason for reason in told if reason), "")
-    blocked = next((look.blocked for look in seen.nightly if look.blocked), "")
+    faults = [result.fault for result in (*seen.nightly, *seen.control) if result.fault]
+    reasons = [str(result.verdicts[symptom].reason) for result in seen.nightly if symptom in result.verdicts]
+    said = next((reason for reason in reasons if reason), "")
+    blocked = next((result.blocked for result in seen.nightly if result.blocked), "")
     match word:
         case Status.INFRASTRUCTURE:
             return record.fault or faults[0]
@@ -186,7 +186,7 @@ def _established(
     A night on a sick machine does not teach anything; a new set of companions, which stays, does.
     """
     control = _outcomes(seen.control, symptom)
-    if not control or len(set(control)) > 1 or any(look.blocked or look.fault for look in seen.control):
+    if not control or len(set(control)) > 1 or any(result.blocked or result.fault for result in seen.control):
         return before.control, before.odd
     known, said = before.control.get(version), control[0]
     if known is None or said is known or before.odd.get(version) is said:

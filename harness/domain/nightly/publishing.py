@@ -31,13 +31,13 @@ class Posted:
         number: Its number.
         is_open: Whether it is open.
         body: Its body.
-        told: Hidden marks of the changes that were commented on.
+        marks: Hidden marks of the changes that were commented on.
     """
 
     number: int
     is_open: bool
     body: str
-    told: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ def _acts(alarm: Alert, text: Text, issue: Posted | None) -> Iterable[Action]:
     if _said(text.body) != _said(issue.body):
         yield Action(do=ActionKind.EDIT, key=alarm.key, number=issue.number, body=text.body)
     for mark, comment in text.comments[1:]:  # the first change opened it: that is the body
-        if mark not in issue.told:
+        if mark not in issue.marks:
             yield Action(do=ActionKind.COMMENT, key=alarm.key, number=issue.number, body=comment)
     if issue.is_open and not alarm.is_open:
         yield Action(do=ActionKind.CLOSE, key=alarm.key, number=issue.number)

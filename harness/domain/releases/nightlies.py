@@ -10,9 +10,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from harness.domain.errors import UsageError
-from harness.domain.releases.release import Channel, Exclusion, Order, Release, Timeline
+from harness.domain.releases.release import Channel, Exclusion, Order, Release, Timeline, usable_stable, yanked
 
 NIGHTLIES = {"keras": "keras-nightly", "tensorflow": "tf-nightly", "tensorflow-cpu": "tf-nightly-cpu"}
+"""The distribution with the nightly builds of each package; of those without GPU there is one of its own."""
+
 BRANCH_DAYS = 14
 """A release branch is cut some days before its first release; a change on the main line may be older by that."""
 
@@ -93,13 +95,11 @@ def nightly_timeline(published: Sequence[Release], *, first: str, last: str) -> 
             where="--from, --to",
             hint=f"builds are published from {dated[0][0]} to {dated[-1][0]}",
         )
-    asked = {lower[1], upper[1]}
-    kept = [r for _, r in inside if r.yanked is None or r.parsed in asked]
+    named = {lower[1], upper[1]}
+    kept = [r for _, r in inside if r.yanked is None or r.parsed in named]
     if not kept:
         raise UsageError(f"every nightly build from {first} to {last} is yanked", hint="widen --from and --to")
-    excluded = [
-        Exclusion(release=r, reason=f"yanked: {r.yanked}" if r.yanked else "yanked") for _, r in inside if r not in kept
-    ]
+    excluded = [Exclusion(release=r, reason=yanked(r) or "") for _, r in inside if r not in kept]
     return Timeline(
         releases=tuple(kept),
         excluded=tuple(excluded),
@@ -143,10 +143,10 @@ def spans_behind(stable: Sequence[Release], before: str, after: str) -> list[tup
 
 def newest(published: Iterable[Release], channel: Channel) -> Release | None:
     """The newest release of a channel that is not yanked: a nightly by its day, a stable one by its version."""
-    kept = [r for r in published if r.yanked is None]
-    if channel is Channel.NIGHTLY:
-        return max(kept, key=lambda r: (day_of(r) or date.min, r.parsed), default=None)
-    return max((r for r in kept if not r.parsed.is_prerelease), key=lambda r: r.parsed, default=None)
+    if channel is not Channel.NIGHTLY:
+        return next(reversed(usable_stable(published)), None)
+    kept = (r for r in published if r.yanked is None)
+    return max(kept, key=lambda r: (day_of(r) or date.min, r.parsed), default=None)
 
 
 def end_of(day: date) -> datetime:

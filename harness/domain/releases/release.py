@@ -62,11 +62,6 @@ class Release:
         return f"{self.package} @ {self.source}" if self.source else f"{self.package}=={self.version}"
 
     @property
-    def is_stable(self) -> bool:
-        """Whether a stable timeline takes it unasked: not yanked, no pre-release."""
-        return _left_out(self) is None
-
-    @property
     def key(self) -> tuple[str, str]:
         """What tells it from every other release: the same version may exist in two packages."""
         return self.package, self.version
@@ -165,8 +160,8 @@ def stable_timeline(
     if lower.parsed > upper.parsed:
         raise UsageError(f"--from {lower.version} comes after --to {upper.version}", hint="swap the two versions")
     inside = [r for r in published if lower.parsed <= r.parsed <= upper.parsed]
-    asked = {lower.version, upper.version}
-    kept = [r for r in inside if r.version in asked or _left_out(r) is None]
+    named = {lower.version, upper.version}
+    kept = [r for r in inside if r.version in named or _left_out(r) is None]
     excluded = [
         Exclusion(release=r, reason=_left_out(r) or "") for r in sorted(inside, key=_by_version) if r not in kept
     ]
@@ -189,13 +184,21 @@ def _by_version(release: Release) -> Version:
     return release.parsed
 
 
+def usable_stable(releases: Iterable[Release]) -> list[Release]:
+    """The releases that take part without being named, by version: neither yanked nor a pre-release."""
+    return sorted((r for r in releases if _left_out(r) is None), key=_by_version)
+
+
+def yanked(release: Release) -> str | None:
+    """Why a yanked release stays out, or None when it is not yanked."""
+    if release.yanked is None:
+        return None
+    return f"yanked: {release.yanked}" if release.yanked else "yanked"
+
+
 def _left_out(release: Release) -> str | None:
     """Why a release that was not asked for by name stays out of a stable timeline."""
-    if release.yanked is not None:
-        return f"yanked: {release.yanked}" if release.yanked else "yanked"
-    if release.parsed.is_prerelease:
-        return "pre-release"
-    return None
+    return yanked(release) or ("pre-release" if release.parsed.is_prerelease else None)
 
 
 def find(published: Sequence[Release], text: str, *, where: str) -> Release:
@@ -210,7 +213,7 @@ def find(published: Sequence[Release], text: str, *, where: str) -> Release:
     for release in published:
         if release.parsed == wanted:
             return release
-    usable = [r for r in published if _left_out(r) is None] or published
+    usable = usable_stable(published) or published
     near = sorted(usable, key=lambda r: _distance(r.parsed, wanted))[:3]
     package = published[0].package
     raise UsageError(
@@ -222,16 +225,15 @@ def find(published: Sequence[Release], text: str, *, where: str) -> Release:
 
 
 def _usable(published: Sequence[Release]) -> list[Release]:
-    usable = [r for r in published if _left_out(r) is None]
+    usable = usable_stable(published)
     if not usable:
         raise UsageError("no stable release is published", hint="check --package and the index address")
-    return sorted(usable, key=_by_version)
+    return usable
 
 
 def stable_before(published: Sequence[Release], release: Release) -> list[Release]:
     """The stable releases before one, the nearest first."""
-    earlier = [r for r in published if _left_out(r) is None and r.parsed < release.parsed]
-    return sorted(earlier, key=_by_version, reverse=True)
+    return [r for r in usable_stable(published) if r.parsed < release.parsed][::-1]
 
 
 def _distance(one: Version, other: Version) -> tuple[int, ...]:

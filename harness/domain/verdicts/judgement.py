@@ -7,11 +7,11 @@ from dataclasses import replace
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import ENDS, Symptom
 from harness.domain.trials.observation import Observation
-from harness.domain.trials.termination import ended_badly, manner, untestable
-from harness.domain.verdicts.finite_rules import nonfinite_metric, nonfinite_weights
-from harness.domain.verdicts.reference_rules import wrong_metric, wrong_weights
+from harness.domain.verdicts.model_rules import nonfinite_metric, nonfinite_weights, wrong_metric, wrong_weights
+from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.script_rules import judge_script
 from harness.domain.verdicts.signatures import signature
+from harness.domain.verdicts.termination import ended_badly, manner, untestable
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, bad, hidden, skip
 
 
@@ -25,7 +25,7 @@ def judge(case: Case, observation: Observation, reference: Observation | None) -
 
     Returns:
         A verdict for every symptom that the case can show. A symptom that another one hides is
-        `skip` with the reason "hidden by ...", never good.
+        `skip` with a reason of the kind `HIDDEN`, never good.
 
     Raises:
         InfrastructureError: a script was ended by a signal that it does not expect (git's contract: abort).
@@ -38,8 +38,8 @@ def judge(case: Case, observation: Observation, reference: Observation | None) -
         return dict.fromkeys(symptoms, skip(reason))
     if ended := ended_badly(ending, case):
         symptom, why = ended
-        told = signature(symptom.value, exception=manner(ending), message=ending.message or "")
-        return {s: bad(why, told) if s is symptom else hidden(symptom, why) for s in symptoms}
+        known_by = signature(symptom.value, exception=manner(ending), message=ending.message or "")
+        return {s: bad(why, known_by) if s is symptom else hidden(symptom, why) for s in symptoms}
     verdicts = dict.fromkeys(symptoms, GOOD)
     verdicts[Symptom.NONFINITE_METRIC] = nonfinite_metric(observation, reference)
     verdicts[Symptom.NONFINITE_WEIGHTS] = nonfinite_weights(observation)
@@ -61,13 +61,13 @@ def _long_enough(
     steps, wanted = _steps(observation), _steps(reference) if reference is not None else 0
     if not 0 < steps < wanted:
         return verdicts
-    told = f"trained {steps} of the {wanted} steps of the reference on one replica"
+    counts = (steps, wanted)
     found = dict(verdicts)
     for symptom, verdict in verdicts.items():
         if symptom not in ENDS and verdict == GOOD:
-            found[symptom] = skip(told)
+            found[symptom] = skip(Reason(kind=ReasonKind.TOO_FEW_STEPS, counts=counts))
         elif symptom in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS) and verdict.outcome is Outcome.BAD:
-            found[symptom] = replace(verdict, reason=f"{verdict.reason}; {told}")
+            found[symptom] = replace(verdict, reason=replace(verdict.reason, counts=counts))
     return found
 
 

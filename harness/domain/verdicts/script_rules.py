@@ -6,9 +6,13 @@ from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError
 from harness.domain.trials.observation import Ending, EndingKind, Observation
-from harness.domain.trials.termination import failure, manner, signal_name, untestable
+from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.signatures import signature
+from harness.domain.verdicts.termination import failure, manner, signal_name, untestable
 from harness.domain.verdicts.verdict import GOOD, Verdict, bad, hidden, skip
+
+LAST_LINE = 200
+"""So many characters of the last line that a script printed are kept."""
 
 
 def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]:
@@ -20,10 +24,10 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
     aborts = ending.kind is EndingKind.SIGNALLED or (code is not None and code >= 128)
     if ending.kind is EndingKind.TIMED_OUT or (aborts and case.expects is Symptom.KILLED):
         symptom = Symptom.TIMEOUT if ending.kind is EndingKind.TIMED_OUT else Symptom.KILLED
-        late = f"not finished after {case.timeout_seconds:g} s"
+        late = Reason(kind=ReasonKind.TIMEOUT, seconds=case.timeout_seconds)
         why = late if symptom is Symptom.TIMEOUT else _left(ending)
-        told = signature(symptom.value, exception=manner(ending))
-        return {s: bad(why, told) if s is symptom else hidden(symptom, why) for s in symptoms}
+        known_by = signature(symptom.value, exception=manner(ending))
+        return {s: bad(why, known_by) if s is symptom else hidden(symptom, why) for s in symptoms}
     if aborts:
         raise InfrastructureError(
             f"the script was ended by force ({_left(ending)}): the search is stopped, as git bisect does",
@@ -33,18 +37,18 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
     if reason := untestable(ending, case):
         return dict.fromkeys(symptoms, skip(reason))
     if code is None and ending.kind is not EndingKind.FINISHED:
-        return dict.fromkeys(symptoms, skip(f"the script could not be run: {failure(ending)}"))
+        return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.NOT_RUNNABLE, cause=failure(ending))))
     if code == 125:
-        return dict.fromkeys(symptoms, skip("the script says: cannot be tested (exit code 125)"))
+        return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.SCRIPT_SKIPS)))
     if code:
         last = observation.output.strip().splitlines()[-1:] or [""]
-        why = f"exit code {code}" + (f": {last[0][:200]}" if last[0] else "")
-        told = signature(own.value, exception=manner(ending), message=last[0])
-        return {s: bad(why, told) if s is own else hidden(own, why) for s in symptoms}
+        why = Reason(kind=ReasonKind.EXIT_CODE, exit_code=code, detail=last[0][:LAST_LINE])
+        known_by = signature(own.value, exception=manner(ending), message=last[0])
+        return {s: bad(why, known_by) if s is own else hidden(own, why) for s in symptoms}
     return dict.fromkeys(symptoms, GOOD)
 
 
-def _left(ending: Ending) -> str:
+def _left(ending: Ending) -> Reason:
     if ending.signal is not None:
-        return f"killed by {signal_name(ending.signal)}"
-    return f"exit code {ending.exit_code}"
+        return Reason(kind=ReasonKind.KILLED, name=signal_name(ending.signal))
+    return Reason(kind=ReasonKind.EXIT_CODE, exit_code=ending.exit_code)

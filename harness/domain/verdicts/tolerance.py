@@ -6,6 +6,9 @@ import math
 
 from harness.domain.trials.observation import WeightFacts
 
+ROUNDING = 1e-7
+"""Absolute difference that is rounding of float32 near 0, whatever the tolerance."""
+
 
 def weight_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -> list[tuple[str, float, float]]:
     """List (variable, own value, reference value) for every variable beyond the tolerance.
@@ -30,7 +33,7 @@ def _value_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -
         return differing
     for name, theirs in other.values.items():
         mine = own.values.get(name, ())
-        bound = tolerance * max((abs(v) for v in theirs), default=0.0) + 1e-7
+        bound = tolerance * max((abs(v) for v in theirs), default=0.0) + ROUNDING
         worst = max(zip(mine, theirs, strict=False), key=lambda pair: _distance(*pair), default=None)
         if len(mine) != len(theirs) or (worst is not None and _distance(*worst) > bound):
             differing.append((name, *(worst or (math.nan, math.nan))))
@@ -38,8 +41,8 @@ def _value_differences(own: WeightFacts, other: WeightFacts, tolerance: float) -
 
 
 def close(value: float, reference: float, tolerance: float) -> bool:
-    """Relative closeness against the larger magnitude, with a floor of 1e-7 (float32 rounding near 0)."""
-    return math.isclose(value, reference, rel_tol=tolerance, abs_tol=1e-7)
+    """Relative closeness against the larger magnitude, with `ROUNDING` as a floor."""
+    return math.isclose(value, reference, rel_tol=tolerance, abs_tol=ROUNDING)
 
 
 def _distance(mine: float, theirs: float) -> float:

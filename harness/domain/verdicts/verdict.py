@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.verdicts.reasons import NO_REASON, Reason, ReasonKind
 
 
 class Outcome(str, Enum):
@@ -25,28 +26,31 @@ class Verdict:
     """
 
     outcome: Outcome
-    reason: str = ""
+    reason: Reason = NO_REASON
     signature: str = ""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether another symptom hides this one."""
+        return self.reason.kind is ReasonKind.HIDDEN
 
 
 Verdicts = Mapping[Symptom, Verdict]
 """One verdict per symptom that the case can show."""
 
 GOOD = Verdict(outcome=Outcome.GOOD)
-HIDDEN = "hidden by "
-"""How the reason of a verdict begins when another symptom hides this one."""
 
 
-def bad(reason: str, told: str) -> Verdict:
-    """The symptom shows; `told` is the signature of the failure."""
-    return Verdict(outcome=Outcome.BAD, reason=reason, signature=told)
+def bad(reason: Reason, signature: str) -> Verdict:
+    """The symptom shows; `signature` identifies the failure."""
+    return Verdict(outcome=Outcome.BAD, reason=reason, signature=signature)
 
 
-def skip(reason: str) -> Verdict:
+def skip(reason: Reason) -> Verdict:
     """Whether the symptom shows cannot be told."""
     return Verdict(outcome=Outcome.SKIP, reason=reason)
 
 
-def hidden(by: Symptom, reason: str) -> Verdict:
+def hidden(by: Symptom, cause: Reason) -> Verdict:
     """Another symptom shows, and nothing can be seen behind it."""
-    return skip(f"{HIDDEN}{by.value}: {reason}")
+    return skip(Reason(kind=ReasonKind.HIDDEN, hidden_by=by, cause=cause))

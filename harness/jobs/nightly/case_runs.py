@@ -28,6 +28,7 @@ from harness.jobs.preparation import as_package, same_companions, variant_of, wi
 from harness.jobs.protocols import Listener, Services
 from harness.jobs.requests import BisectRequest, NightlyRequest
 
+NO_RESULT = "it gave no result"
 ANSWERS = {
     Grade.PROVEN: "yes",
     Grade.NO_EFFECT: "not yet",
@@ -111,7 +112,11 @@ class SlotRunner:
         """Run one trial with its reference and judge it."""
         own = self.for_package(case, release.package)
         state = assemble.row(own, self.attempt(own, release, repeat), variant_of(own))
-        return CaseResult(verdicts=state.runs[0]) if state.runs else CaseResult(blocked=_why_blocked(state.blocked))
+        return (
+            CaseResult(verdicts=state.runs[0])
+            if state.runs
+            else CaseResult(blocked=str(state.blocked or "") or NO_RESULT)
+        )
 
     def for_package(self, case: Case, package: str) -> Case:
         """The case with another distribution of the same module under test."""
@@ -153,10 +158,6 @@ class SlotRunner:
             return self._services.companions(cases, timeline, pins, self._request.mode, self._request.python)
         except UsageError as reason:
             raise Untestable(f"its companions cannot be installed: {reason.what}") from reason
-
-
-def _why_blocked(reason: str | None) -> str:
-    return reason or "it gave no result"
 
 
 def search_request(

@@ -10,7 +10,7 @@ from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
 from harness.domain.nightly.nights import NightRecord
 from harness.domain.releases.nightlies import existing, nights_between, parse_day
-from harness.domain.releases.release import Release, Timeline
+from harness.domain.releases.release import Release, Timeline, usable_stable
 from harness.jobs.nightly import replay
 from harness.jobs.nightly.case_runs import CertainIndex, ReleaseFixChecker, SearchNarrower, SlotRunner
 from harness.jobs.nightly.monitoring import NightlyPlan, NightlyServices, monitor
@@ -103,7 +103,7 @@ def _replay(
 
 def _controls(stable: Sequence[Release], first: datetime) -> Timeline:
     """Stable releases that were the newest on some night of the replay."""
-    usable = sorted((r for r in stable if r.is_stable), key=lambda r: r.parsed)
+    usable = usable_stable(stable)
     known = existing(usable, first)
     return Timeline(releases=(*known[-1:], *(r for r in usable if r not in known)))
 

@@ -63,7 +63,7 @@ def known_look(states: Sequence[ReleaseState], place: int, repeat: int) -> CaseR
     """What a search knows of one release: its own run, or that of two equal neighbours; None: it has to be run."""
     state = states[place]
     if state.blocked is not None:
-        return CaseResult(blocked=state.blocked)
+        return CaseResult(blocked=str(state.blocked))
     if repeat < len(state.runs):
         return CaseResult(verdicts=state.runs[repeat])
     if state.runs or repeat:

@@ -29,7 +29,7 @@ def terminal(finding: Finding, folder: Path) -> RenderableType:
     parts += [line(f"  - {clean(caveat, 1000)}") for caveat in conclusion.caveats]
     parts += map(line, _stages(finding))
     if finding.excluded:
-        left_out = ", ".join(f"{clean(x.version, 60)} ({clean(x.reason, 60)})" for x in finding.excluded)
+        left_out = ", ".join(f"{clean(x.version, 60)} ({clean(str(x.reason), 60)})" for x in finding.excluded)
         parts.append(line(f"Left out: {left_out}"))
     return Group(*parts, *end(finding.timing, folder, NAMES, finding.reproduce))
 

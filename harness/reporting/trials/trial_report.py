@@ -32,7 +32,7 @@ def terminal(case: Case, finished: Sequence[FinishedTrial], verdicts: Verdicts) 
         Text.assemble(
             f"  {symptom.value:<18} ",
             (f"{verdict.outcome.value:<4}", STYLES[verdict.outcome]),
-            f" {clean(verdict.reason, 400)}",
+            f" {clean(str(verdict.reason), 400)}",
         )
         for symptom, verdict in verdicts.items()
     ]

@@ -105,7 +105,7 @@ def test_a_deadline_while_installing_is_the_index_s(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "told"),
+    ("output", "expected"),
     [
         ("error: No solution found when resolving dependencies\n  cause: Because a and\n         b", "Because a and b"),
         ("  \u00d7 No solution found when resolving dependencies:\n  \u2570\u2500\u25b6 Because a", "Because a"),
@@ -114,12 +114,12 @@ def test_a_deadline_while_installing_is_the_index_s(tmp_path: Path) -> None:
         ("", ""),
     ],
 )
-def test_explanation_is_one_paragraph_without_decoration(output: str, told: str) -> None:
-    assert explanation(output) == told
+def test_explanation_is_one_paragraph_without_decoration(output: str, expected: str) -> None:
+    assert explanation(output) == expected
 
 
 class Flaky:
-    """Fails as often as it is told to."""
+    """Fails a given number of times."""
 
     def __init__(self, failures: int, error: Exception) -> None:
         self.left, self.error, self.calls = failures, error, 0
@@ -138,10 +138,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("at_once")
 def test_a_transient_failure_is_tried_again_and_told() -> None:
-    told: list[str] = []
+    notes: list[str] = []
     work = Flaky(2, Transient("the index did not answer"))
-    assert retried(work, Processes(), told.append) == "done"
-    assert told == [f"attempt {n} of 3 failed: the index did not answer" for n in (1, 2)]
+    assert retried(work, Processes(), notes.append) == "done"
+    assert notes == [f"attempt {n} of 3 failed: the index did not answer" for n in (1, 2)]
 
 
 @pytest.mark.usefixtures("at_once")

@@ -14,7 +14,6 @@ from harness.adapters.environments import layers as module
 from harness.adapters.environments import sealing
 from harness.adapters.environments.companions import wanted
 from harness.adapters.environments.interpreters import Interpreters
-from harness.adapters.environments.layers import layer_key
 from harness.adapters.environments.nox_environments import NoxEnvironments
 from harness.adapters.environments.planning import Planner
 from harness.adapters.environments.resolver import Resolver, uv_program
@@ -32,7 +31,7 @@ from tests.local_index import LocalIndex, breaks_off, fails_with, sends_file, ti
 FIRST = "/files/toykeras-1.0-py3-none-any.whl"
 
 
-class Heard:
+class Notes:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -45,13 +44,13 @@ class Yard:
 
     def __init__(self, home: Home, processes: Processes) -> None:
         uv = uv_program()
-        self.home, self.processes, self.heard = home, processes, Heard()
+        self.home, self.processes, self.notes = home, processes, Notes()
         self.planner = Planner(Resolver(processes, home, uv), Interpreters(processes, home, uv), home)
         line = timeline("1.0", "1.1")
         self.plan: Companions = self.planner.plan(line, wanted("toykeras", ["toynumpy<2"], [], []), Mode.FIXED)
 
     def environments(self) -> NoxEnvironments:
-        return NoxEnvironments(self.processes, self.home, self.planner, self.plan, self.heard)
+        return NoxEnvironments(self.processes, self.home, self.planner, self.plan, self.notes)
 
     def prepare(self, version: str) -> Environment:
         return self.environments().prepare(self.release(version))
@@ -121,7 +120,7 @@ def test_a_fault_that_passes_is_tried_again_and_told(yard: Yard, index: LocalInd
     yard.planner.lock_for(yard.plan, yard.release("1.0"))
     index.faults[FIRST] = times(2, breaks_off, sends_file)
     assert not yard.prepare("1.0").reused
-    assert any("attempt" in note for note in yard.heard.notes)
+    assert any("attempt" in note for note in yard.notes.notes)
 
 
 def test_a_fault_that_stays_is_the_surroundings_and_nothing_is_sealed(yard: Yard, index: LocalIndex) -> None:
@@ -162,7 +161,7 @@ def test_an_edit_in_place_does_not_come_back_from_the_cache(yard: Yard) -> None:
     again = yard.prepare("1.0")
     assert not again.reused
     assert said(again, "import toykeras; print(toykeras.check())") == "0"
-    assert any("edited files of toykeras" in note for note in yard.heard.notes)
+    assert any("edited files of toykeras" in note for note in yard.notes.notes)
     assert sealing.altered(Path(said(again, "import toykeras; print(toykeras.__file__)")).parents[1]) == []
 
 
@@ -195,17 +194,6 @@ def test_an_interpreter_that_is_gone_is_said(yard: Yard, tmp_path: Path) -> None
 def test_a_recorded_environment_is_restored_from_its_lock(yard: Yard, index: LocalIndex) -> None:
     recorded = yard.prepare("1.0")
     assert yard.environments().restore(recorded).key == recorded.key
-
-
-def test_the_key_names_everything_that_matters() -> None:
-    keys = {
-        layer_key(["a==1", "b==1"], "", "/x/python"),
-        layer_key(["a==1", "b==2"], "", "/x/python"),
-        layer_key(["a==1", "b==1"], "base", "/x/python"),
-        layer_key(["a==1", "b==1"], "", "/y/python"),
-    }
-    assert len(keys) == 4
-    assert layer_key(["b==1", "a==1"], "", "/x/python") in keys, "the order of a lock does not matter"
 
 
 def test_the_session_file_takes_any_recipe_by_hand(yard: Yard, tmp_path: Path) -> None:

@@ -63,13 +63,13 @@ def test_a_warm_cache_needs_no_index(resolver: Resolver, index: LocalIndex) -> N
 
 @pytest.mark.usefixtures("at_once")
 def test_an_index_that_fails_is_asked_again_and_is_never_a_conflict(resolver: Resolver, index: LocalIndex) -> None:
-    told: list[str] = []
+    notes: list[str] = []
     for fault in (fails_with(503), stalls(index)):
         index.faults["/simple/toykeras/"] = fault
-        told.clear()
+        notes.clear()
         with pytest.raises(Transient):
-            resolver.lock(["toykeras==1.0"], python=PYTHON, notify=told.append)
-        assert len(told) == 2
+            resolver.lock(["toykeras==1.0"], python=PYTHON, notify=notes.append)
+        assert len(notes) == 2
 
 
 def test_an_interpreter_that_is_gone(resolver: Resolver) -> None:

@@ -11,8 +11,10 @@ from harness.adapters.index.files import collect
 
 
 def page_of(*files: Mapping[str, object]) -> ProjectPage:
-    told = [{"filename": f"toykeras-{f['v']}-py3-none-any.whl", "url": "/x", "hashes": {}, **f} for f in files]
-    return ProjectPage.from_json_data({"meta": {"api-version": "1.1"}, "name": "toykeras", "files": told}, "http://x/")
+    described = [{"filename": f"toykeras-{f['v']}-py3-none-any.whl", "url": "/x", "hashes": {}, **f} for f in files]
+    return ProjectPage.from_json_data(
+        {"meta": {"api-version": "1.1"}, "name": "toykeras", "files": described}, "http://x/"
+    )
 
 
 def test_a_release_has_the_date_of_its_first_file_whatever_the_zone() -> None:

@@ -49,9 +49,9 @@ def stale(pages: PackageIndex, seconds: float = 7200.0) -> IndexPage:
     """Age the cached page."""
     page = pages.page("toykeras")
     path = pages._file("toykeras")
-    told = json.loads(path.read_text())
-    told["fetched"] -= seconds
-    path.write_text(json.dumps(told))
+    stored = json.loads(path.read_text())
+    stored["fetched"] -= seconds
+    path.write_text(json.dumps(stored))
     return page
 
 

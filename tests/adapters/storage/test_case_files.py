@@ -45,6 +45,68 @@ def test_package_stands_in_for_metadata(tmp_path: Path) -> None:
     assert case_files.read(write(tmp_path, HEAD), package="toykeras").title == "x"
 
 
+CLAIMS = """
+[workarounds.root_floor]
+title = "a floor under the root"
+options = { floor = "1e-6" }
+
+[[claims]]
+says = "silence gives NaN"
+predicts = "nonfinite-metric"
+"""
+
+
+class TestClaimsBesideACase:
+    def test_they_are_read_with_it(self, tmp_path: Path) -> None:
+        write(tmp_path, CLAIMS, "mine.claims.toml")
+        read = case_files.read(write(tmp_path, HEAD))
+        assert [one.name for one in read.workarounds] == ["root_floor"]
+        assert [one.says for one in read.claims] == ["silence gives NaN"]
+
+    def test_another_sentence_is_no_other_question(self, tmp_path: Path) -> None:
+        write(tmp_path, CLAIMS, "mine.claims.toml")
+        path = write(tmp_path, HEAD)
+        before = case_files.read(path)
+        write(tmp_path, CLAIMS.replace("silence gives", "a silent clip gives"), "mine.claims.toml")
+        after = case_files.read(path)
+        assert after.claims != before.claims
+        assert after.digest == before.digest
+
+    def test_the_names_of_the_first_version_are_read_in_the_case(self, tmp_path: Path) -> None:
+        inline = "# switches.fault = ['none']\n# remedies.x.title = 't'\n# claims = [{says = 's', predicts = 'good'}]\n# ///\n"
+        read = case_files.read(write(tmp_path, HEAD[: -len("# ///\n")] + inline))
+        assert dict(read.parameters) == {"fault": ("none",)}
+        assert [one.name for one in read.workarounds] == ["x"]
+        assert [one.says for one in read.claims] == ["s"]
+
+    @pytest.mark.parametrize(
+        ("text", "what", "hint"),
+        [
+            ("[[claim]]\n", "unknown table 'claim'", "did you mean 'claims'? use [workarounds.NAME] and [[claims]]"),
+            ("claims = [", "the metadata is not TOML: ", "correct it"),
+            ("[[claims]]\n", "bad value for 'claims[0]': expected a table with says", "correct 'claims[0]'"),
+            (
+                "[workarounds.x]\n",
+                "bad value for 'workarounds.x': expected a table with title",
+                "correct 'workarounds.x'",
+            ),
+        ],
+    )
+    def test_a_mistake_is_named_with_that_file(self, tmp_path: Path, text: str, what: str, hint: str) -> None:
+        path = write(tmp_path, text, "mine.claims.toml")
+        with pytest.raises(UsageError) as caught:
+            case_files.read(write(tmp_path, HEAD))
+        assert caught.value.what.startswith(what)
+        assert (caught.value.where, caught.value.hint) == (path, hint)
+
+    def test_what_stands_in_both_places_is_refused(self, tmp_path: Path) -> None:
+        beside = write(tmp_path, CLAIMS, "mine.claims.toml")
+        path = write(tmp_path, HEAD[: -len("# ///\n")] + "# claims = []\n# ///\n")
+        with pytest.raises(UsageError, match="'claims' is given in the case and beside it") as caught:
+            case_files.read(path)
+        assert caught.value.where == f"{path} and {beside}"
+
+
 REFUSED = {
     "a list as tool": "# /// script\n# tool = [1]\n# ///\n",
     "a number as tool": "# /// script\n# tool = 7\n# ///\n",
@@ -92,8 +154,9 @@ values = st.recursive(
     max_leaves=4,
 )
 KEYS = (
-    "claims", "companions", "data_packages", "expects", "fit", "fixes", "level", "origin", "package", "remedies",
-    "repeats", "replicas", "seed", "since", "strategy", "switches", "timeout_seconds", "title", "tolerance", "nosuch",
+    "claims", "companions", "data_packages", "expects", "fit", "fixes", "level", "origin", "package", "parameters",
+    "remedies", "repeats", "replicas", "seed", "since", "strategy", "switches", "timeout_seconds", "title", "tolerance",
+    "workarounds", "nosuch",
 )  # fmt: skip
 tables = st.dictionaries(st.sampled_from(KEYS), values, max_size=4).map(
     lambda rows: "".join(f"# {key} = {value}\n" for key, value in rows.items())

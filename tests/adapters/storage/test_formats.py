@@ -91,7 +91,7 @@ def test_nothing_of_a_first_journal_is_lost(first_run: Path) -> None:
 
 
 def kept(before: object, now: object) -> bool:
-    """Whether everything that was there is there still; what came later may stand beside it."""
+    """Whether everything that was there is there still; new fields may come beside it."""
     if isinstance(before, dict) and isinstance(now, dict):
         return all(name in now and kept(value, now[name]) for name, value in before.items())
     if isinstance(before, list) and isinstance(now, list):

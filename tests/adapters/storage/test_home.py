@@ -1,14 +1,13 @@
+"""The cache folder: where it is, and that scratch folders in it do not last."""
+
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 
 import pytest
 
-from harness.adapters.storage.files import disk_errors, output_folder
 from harness.adapters.storage.home import Home
-from harness.domain.errors import InfrastructureError, UsageError
+from harness.domain.errors import InfrastructureError
 
 
 def test_harness_home_overrides_the_user_s_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,30 +47,3 @@ def test_a_file_in_the_way_is_said_with_advice(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="cannot write") as failure:
         Home(tmp_path / "home").folder("x")
     assert "HARNESS_HOME" in str(failure.value)
-
-
-@pytest.mark.parametrize(
-    ("number", "told"),
-    [(errno.ENOSPC, "the disk is full"), (errno.EDQUOT, "the disk is full"), (errno.EROFS, "cannot write"),
-     (errno.EACCES, "cannot write"), (errno.EIO, "cannot write"), (errno.ENOENT, "cannot write")],
-)  # fmt: skip
-def test_each_failure_of_a_disk_is_one_message(tmp_path: Path, number: int, told: str) -> None:
-    with pytest.raises(InfrastructureError, match=told), disk_errors(tmp_path, "do this"):
-        raise OSError(number, os.strerror(number))
-
-
-def test_other_failures_are_let_through(tmp_path: Path) -> None:
-    with pytest.raises(InterruptedError), disk_errors(tmp_path, "do this"):
-        raise OSError(errno.EINTR, os.strerror(errno.EINTR))
-
-
-def test_output_folder_is_made_and_left_empty(tmp_path: Path) -> None:
-    assert list(output_folder(tmp_path / "a/b").iterdir()) == []
-
-
-@pytest.mark.parametrize("place", ["file", "file/below"])
-def test_an_output_that_cannot_be_written_is_bad_usage(tmp_path: Path, place: str) -> None:
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="cannot be written") as failure:
-        output_folder(tmp_path / place)
-    assert "--output" in str(failure.value)

@@ -38,8 +38,8 @@ def repeats(folder: Path) -> list[int]:
 
 
 def test_everything_comes_back(run: Path) -> None:
-    told, entries = read(run)
-    assert told == header()
+    found, entries = read(run)
+    assert found == header()
     assert [e.release for e in entries] == ["1.0"] * 3
     finished = entries[0].finished
     assert finished is not None
@@ -270,10 +270,10 @@ def test_any_bytes_are_read_or_refused_with_advice(tmp_path_factory: pytest.Temp
     folder = tmp_path_factory.mktemp("run")
     (folder / journal.NAME).write_bytes(content)
     try:
-        told, entries = read(folder)
+        found, entries = read(folder)
     except UsageError as refused:
         assert refused.hint
         assert refused.where
     else:
-        assert isinstance(told, RunHeader)
+        assert isinstance(found, RunHeader)
         assert all(isinstance(e, Entry) for e in entries)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
-from tests.adapters.stand import Stand
+from tests.adapters.toy_environment import ToyEnvironment
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "expected"),
     [
         ("raise ImportError('planted: libtoy.so')", "ImportError: planted: libtoy.so"),
         ("raise SystemExit(3)", "SystemExit: 3"),
@@ -21,15 +21,17 @@ from tests.adapters.stand import Stand
         ("class E(Exception):\n def __str__(self): raise SystemError\nraise E", "cannot be shown"),
     ],
 )
-def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(stand: Stand, source: str, told: str) -> None:
-    stand.installs(source)
+def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
+    toys: ToyEnvironment, source: str, expected: str
+) -> None:
+    toys.installs(source)
     with pytest.raises(Untestable) as refused:
-        stand.see("pass")
-    assert told in refused.value.what
+        toys.see("pass")
+    assert expected in refused.value.what
 
 
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "expected"),
     [
         ("import os; os.kill(os.getpid(), 9)", "memory ran out"),
         (
@@ -38,28 +40,28 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(stand: 
         ),
     ],
 )
-def test_a_machine_that_fails_while_importing_is_no_skip(stand: Stand, source: str, told: str) -> None:
-    stand.installs(source)
-    with pytest.raises(InfrastructureError, match=told):
-        stand.see("pass")
+def test_a_machine_that_fails_while_importing_is_no_skip(toys: ToyEnvironment, source: str, expected: str) -> None:
+    toys.installs(source)
+    with pytest.raises(InfrastructureError, match=expected):
+        toys.see("pass")
 
 
-def test_a_machine_that_fails_once_is_asked_again(stand: Stand, tmp_path: Path) -> None:
+def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path: Path) -> None:
     flag = str(tmp_path / "flag")
-    stand.installs(f"import os\nif not os.path.exists({flag!r}): open({flag!r}, 'w'); os.kill(os.getpid(), 9)\n")
-    assert stand.see("pass").ending.exit_code == 0
+    toys.installs(f"import os\nif not os.path.exists({flag!r}): open({flag!r}, 'w'); os.kill(os.getpid(), 9)\n")
+    assert toys.see("pass").ending.exit_code == 0
 
 
-def test_another_version_than_asked_for_is_our_fault(stand: Stand) -> None:
-    stand.installs("__version__ = '2.0'")
+def test_another_version_than_asked_for_is_our_fault(toys: ToyEnvironment) -> None:
+    toys.installs("__version__ = '2.0'")
     with pytest.raises(HarnessError, match=r"environment of 1.0 imports toykeras 2.0") as failure:
-        stand.see("pass")
+        toys.see("pass")
     assert type(failure.value) is HarnessError
 
 
-def test_a_red_canary_comes_first_and_each_time(stand: Stand, tmp_path: Path) -> None:
-    stand.installs("__version__ = '1.0'\nSequential = None")
+def test_a_red_canary_comes_first_and_each_time(toys: ToyEnvironment, tmp_path: Path) -> None:
+    toys.installs("__version__ = '1.0'\nSequential = None")
     for _ in range(2):
         with pytest.raises(Untestable, match="canary"):
-            stand.see(f"open({str(tmp_path / 'ran')!r}, 'w')")
+            toys.see(f"open({str(tmp_path / 'ran')!r}, 'w')")
     assert not (tmp_path / "ran").exists()

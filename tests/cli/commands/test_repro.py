@@ -6,10 +6,11 @@ import pytest
 
 from harness.cli.commands.repro import summary
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict
 
-NAN = Verdict(outcome=Outcome.BAD, reason="loss is nan")
-HIDDEN = Verdict(outcome=Outcome.SKIP, reason="hidden by nonfinite-metric")
+NAN = Verdict(outcome=Outcome.BAD, reason=recorded("loss is nan"))
+HIDDEN = Verdict(outcome=Outcome.SKIP, reason=recorded("hidden by nonfinite-metric"))
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ BLOCK = """\
 # dependencies = ["keras"]
 # [tool.harness]
 # title = "t"
-# [tool.harness.switches]
+# [tool.harness.parameters]
 # fault = ["none", "nan"]
 {}
 # ///
@@ -62,24 +62,24 @@ class TestRefused:
 
     def test_a_case_that_lists_nothing(self, harness: Offline):
         lines = harness.refused("remedies", self.case(harness, "#"), code=2)
-        assert lines[0] == "harness: the case lists no remedies and no claims"
+        assert lines[0] == "harness: the case lists no workarounds and no claims"
 
     def test_a_remedy_with_a_setting_that_the_case_does_not_have(self, harness: Offline):
-        text = '# [tool.harness.remedies.zero]\n# title = "t"\n# options = {falut = "nan"}'
+        text = '# [tool.harness.workarounds.zero]\n# title = "t"\n# options = {falut = "nan"}'
         lines = harness.refused("remedies", self.case(harness, text), code=2)
-        assert lines[0] == "harness: the case mine has no switch 'falut'"
-        assert lines[1].endswith("mine.py, remedies.zero")
-        assert lines[2] == "  try:   did you mean 'fault'? its switches: fault"
+        assert lines[0] == "harness: the case mine has no parameter 'falut'"
+        assert lines[1].endswith("mine.py, workarounds.zero")
+        assert lines[2] == "  try:   did you mean 'fault'? its parameters: fault"
 
     def test_a_claim_with_such_a_setting(self, harness: Offline):
         text = '# [[tool.harness.claims]]\n# says = "s"\n# predicts = "good"\n# options = {fault = "nam"}'
         lines = harness.refused("remedies", self.case(harness, text), code=2)
-        assert lines[0] == "harness: the switch 'fault' of mine has no value 'nam'"
+        assert lines[0] == "harness: the parameter 'fault' of mine has no value 'nam'"
 
     @pytest.mark.parametrize("command", [("run", "--release", "3.5.0"), ("bisect",), ("verify-fix", "--fix", "x")])
     def test_a_wrong_setting_on_the_command_line(self, harness: Offline, command):
         name, *rest = command
         path = self.case(harness, "#")
         lines = harness.refused(name, path, *rest, "--set", "fault=nam", code=2)
-        assert lines[0] == "harness: the switch 'fault' of mine has no value 'nam'"
+        assert lines[0] == "harness: the parameter 'fault' of mine has no value 'nam'"
         assert lines[2] == "  try:   did you mean 'nan'? its values: none, nan"

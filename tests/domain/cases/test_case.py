@@ -4,13 +4,58 @@ from __future__ import annotations
 
 import pytest
 
-from harness.domain.cases.case import DEFAULT_TOLERANCE, Tolerance
+from harness.domain.cases.case import DEFAULT_TOLERANCE, Claim, Level, Tolerance, Workaround
+from harness.domain.cases.symptoms import Symptom
 from tests.examples import case
 
+BLOCK = "# /// script\n# [tool.harness]\n# title = {!r}\n# ///\n"
 
-def test_the_digest_is_that_of_the_text_alone():
-    assert case(text="a").digest == case(text="a", title="other", path="b.py").digest
-    assert case(text="a").digest != case(text="a ").digest
+
+class TestDigest:
+    """Two cases with one digest ask the same; what is said about the answer is no part of the question."""
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"title": "other"},
+            {"path": "b.py"},
+            {"origin": ("https://example.org/1",)},
+            {"claims": (Claim(says="s", predicts="good"),)},
+            {"workarounds": (Workaround(name="w", title="t"),)},
+            {"fixes": ("metrics-on-read",)},
+            {"text": BLOCK.format("other") + "x = 1\n"},
+        ],
+        ids=lambda changes: next(iter(changes)),
+    )
+    def test_what_leaves_it(self, changes):
+        assert case(**{"text": BLOCK.format("t") + "x = 1\n", **changes}).digest == case(text="x = 1\n").digest
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"text": "x = 2\n"},
+            {"level": Level.SCRIPT},
+            {"package": "tf-keras"},
+            {"companions": ("numpy",)},
+            {"data_packages": ("mlxtend",)},
+            {"expects": Symptom.TIMEOUT},
+            {"replicas": 4},
+            {"strategy": "tpu"},
+            {"timeout_seconds": 5.0},
+            {"repeats": 3},
+            {"seed": 8},
+            {"tolerance": Tolerance(metric=0.5)},
+            {"fit": {"epochs": 2}},
+            {"parameters": {"fault": ("none",)}},
+        ],
+        ids=lambda changes: next(iter(changes)),
+    )
+    def test_what_changes_it(self, changes):
+        assert case(**{"text": "x = 1\n", **changes}).digest != case(text="x = 1\n").digest
+
+    def test_the_order_of_a_table_leaves_it(self):
+        tables = {"epochs": 2, "batch_size": 8}, {"batch_size": 8, "epochs": 2}
+        assert len({case(fit=table).digest for table in tables}) == 1
 
 
 @pytest.mark.parametrize(("package", "module"), [("Keras_Nightly", "keras"), ("my-package", "my_package")])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.domain.cases.inline_metadata import EXAMPLE_BLOCK, metadata_text
+from harness.domain.cases.inline_metadata import EXAMPLE_BLOCK, code_text, metadata_lines, metadata_text
 from harness.domain.errors import UsageError
 
 # As PEP 723 prints it, and the lines below it in its reference implementation.
@@ -119,3 +119,28 @@ class TestMetadataBlock:
     def test_a_block_of_another_tool_may_stand_before_and_behind(self):
         other, own = "# /// other\n# b = 2\n# ///\n", "# /// script\n#\n# a = 1\n# ///\n"
         assert metadata_text(f"{other}\n{own}\n{other}", where="my.py") == "\na = 1\n"
+
+
+class TestCode:
+    """What runs is what is left when the metadata is taken out."""
+
+    def test_the_block_is_left_out_and_nothing_else(self):
+        text = f"# a comment\n{EXAMPLE_BLOCK}\nimport keras\n"
+        assert code_text(text) == "# a comment\nimport keras\n"
+        assert metadata_lines(text) == EXAMPLE_BLOCK.count("\n") + 1
+
+    @given(LINES)
+    def test_lines_left_and_lines_left_out_are_all_lines(self, text):
+        assert code_text(text).count("\n") + 1 + metadata_lines(text) in {text.count("\n") + 1, text.count("\n") + 2}
+
+    @given(LINES)
+    def test_what_has_no_block_is_kept_as_it_is(self, text):
+        code = code_text(text)
+        assert (code == text) == (metadata_lines(text) == 0)
+
+    @given(LINES, st.lists(st.sampled_from(["#", "# a = 1", "# title = 'x'"]), min_size=1))
+    def test_another_block_is_the_same_code(self, before, body):
+        block = ["# /// script", *body, "# ///", "x = 1"]
+        plain = ["# /// script", "# b = 2", "# ///", "x = 1"]
+        head = [before, ""] if not before.startswith("#") else [""]
+        assert code_text("\n".join([*head, *block])) == code_text("\n".join([*head, *plain]))

@@ -100,7 +100,7 @@ class TestKeys:
             tolerance=0.5,
             fixes=["none"],
             fit={"batch_size": 32, "shuffle": False, "validation_split": 0.1, "steps": "all"},
-            switches={"fault": ["off", "on"]},
+            parameters={"fault": ["off", "on"]},
         )
         assert (made.title, made.origin, made.package) == ("t", ("https://example.org/1",), "keras-nightly")
         assert (made.since, made.expects, made.replicas, made.strategy) == (
@@ -113,7 +113,7 @@ class TestKeys:
         assert made.tolerance == Tolerance(metric=0.5, weights=0.5)
         assert made.fixes == ("none",)
         assert made.fit == {"batch_size": 32, "shuffle": False, "validation_split": 0.1, "steps": "all"}
-        assert made.switches == {"fault": ("off", "on")}
+        assert made.parameters == {"fault": ("off", "on")}
 
     def test_a_tolerance_by_part(self):
         assert build(tolerance={"metric": 0.35, "weights": "not compared"}).tolerance == Tolerance(
@@ -122,9 +122,9 @@ class TestKeys:
         assert build(tolerance={"weights": 0}).tolerance == Tolerance(metric=1e-3, weights=0.0)
         assert build(tolerance="not compared").tolerance == Tolerance(metric=None, weights=None)
 
-    def test_remedies_and_claims(self):
+    def test_workarounds_and_claims(self):
         made = build(
-            remedies={"on-read": {"title": "t", "options": {"a": "1"}, "against": {"b": "2"}, "origin": "o"}},
+            workarounds={"on-read": {"title": "t", "options": {"a": "1"}, "against": {"b": "2"}, "origin": "o"}},
             claims=[
                 {
                     "says": "s",
@@ -138,7 +138,7 @@ class TestKeys:
                 {"says": "n", "predicts": "nonfinite-metric"},
             ],
         )
-        assert made.remedies == (
+        assert made.workarounds == (
             Workaround(name="on-read", title="t", options={"a": "1"}, against={"b": "2"}, origin="o"),
         )
         assert made.claims == (
@@ -189,21 +189,31 @@ BAD_VALUES = [
     ("fit", ["epochs"], "a table of numbers, strings and booleans"),
     ("fit", {"epochs": [1]}, "a table of numbers, strings and booleans"),
     ("fit", {"since": date(2025, 1, 1)}, "a table of numbers, strings and booleans"),
-    ("switches", ["fault"], "a table of switch = [default, other, ...]"),
-    ("remedies", ["on-read"], "a table of remedies by name"),
+    ("parameters", ["fault"], "a table of parameter = [default, other, ...]"),
+    ("workarounds", ["on-read"], "a table of workarounds by name"),
     ("claims", {"says": "s"}, "a list of tables ([[tool.harness.claims]])"),
 ]
 BAD_PARTS = [
     ("tolerance", {"metric": "loose"}, "tolerance.metric", "a relative tolerance such as 1e-3, or 'not compared'"),
     ("tolerance", {"loss": 1}, "tolerance.loss", "only 'metric' and 'weights'"),
-    ("switches", {"fault": "on"}, "switches.fault", "a list of strings"),
-    ("switches", {"fault": []}, "switches.fault", "a Python identifier with at least one value"),
-    ("switches", {"not a name": ["on"]}, "switches.not a name", "a Python identifier with at least one value"),
-    ("remedies", {"x": 3}, "remedies.x", "a table with title and no other keys than title, options, against, origin"),
-    ("remedies", {"x": {"options": {}}}, "remedies.x", "a table with title and no other keys"),
-    ("remedies", {"x": {"title": "t", "cost": "1"}}, "remedies.x", "a table with title and no other keys"),
-    ("remedies", {"x": {"title": "t", "options": ["a"]}}, "remedies.x.options", "a table of switch = 'value'"),
-    ("remedies", {"x": {"title": "t", "against": {"a": 1}}}, "remedies.x.against", "a table of switch = 'value'"),
+    ("parameters", {"fault": "on"}, "parameters.fault", "a list of strings"),
+    ("parameters", {"fault": []}, "parameters.fault", "a Python identifier with at least one value"),
+    ("parameters", {"not a name": ["on"]}, "parameters.not a name", "a Python identifier with at least one value"),
+    (
+        "workarounds",
+        {"x": 3},
+        "workarounds.x",
+        "a table with title and no other keys than title, options, against, origin",
+    ),
+    ("workarounds", {"x": {"options": {}}}, "workarounds.x", "a table with title and no other keys"),
+    ("workarounds", {"x": {"title": "t", "cost": "1"}}, "workarounds.x", "a table with title and no other keys"),
+    ("workarounds", {"x": {"title": "t", "options": ["a"]}}, "workarounds.x.options", "a table of parameter = 'value'"),
+    (
+        "workarounds",
+        {"x": {"title": "t", "against": {"a": 1}}},
+        "workarounds.x.against",
+        "a table of parameter = 'value'",
+    ),
     ("claims", ["s"], "claims[0]", "a table with says and no other keys than says, origin, predicts"),
     ("claims", [{"says": "s"}], "claims[0]", "exactly one of 'predicts' and 'untestable'"),
     (
@@ -217,6 +227,19 @@ BAD_PARTS = [
     ("claims", [{"says": "s", "predicts": "good", "replicas": 0}], "claims[0].replicas", "a whole number from 1"),
     ("claims", [{"says": "s", "predicts": "good", "release": "?"}], "claims[0].release", "a version such as '3.5.0'"),
 ]
+
+
+class TestNamesOfTheFirstVersion:
+    def test_they_are_read_as_what_they_are_called_now(self):
+        made = build(switches={"fault": ["none"]}, remedies={"x": {"title": "t"}})
+        assert (made.parameters, made.workarounds) == ({"fault": ("none",)}, (Workaround(name="x", title="t"),))
+
+    def test_a_mistake_is_named_as_it_was_written(self):
+        assert refusal(switches=3).what.startswith("bad value for 'switches': expected a table of parameter =")
+
+    def test_both_names_at_once_are_refused(self):
+        error = refusal(switches={}, parameters={})
+        assert (error.what, error.hint) == ("'switches' is the old name of 'parameters'", "keep 'parameters'")
 
 
 class TestRefusals:
@@ -267,18 +290,18 @@ class TestRefusals:
                     "replicas, options, untestable, got {'predicts': 'good'}"
                 ),
             ),
-            ({"switches": {"fault": []}}, "'switches.fault': expected a Python identifier with at least one value"),
+            ({"parameters": {"fault": []}}, "'parameters.fault': expected a Python identifier with at least one value"),
             (
-                {"remedies": {"x": {"title": "t", "options": {"a": 1}}}},
-                "'remedies.x.options': expected a table of switch = 'value', got {'a': 1}",
+                {"workarounds": {"x": {"title": "t", "options": {"a": 1}}}},
+                "'workarounds.x.options': expected a table of parameter = 'value', got {'a': 1}",
             ),
             ({"fit": [1]}, "'fit': expected a table of numbers, strings and booleans, got [1]"),
-            ({"remedies": []}, "'remedies': expected a table of remedies by name, got []"),
+            ({"workarounds": []}, "'workarounds': expected a table of workarounds by name, got []"),
             ({"claims": {}}, "'claims': expected a list of tables ([[tool.harness.claims]]), got {}"),
-            ({"switches": []}, "'switches': expected a table of switch = [default, other, ...], got []"),
+            ({"parameters": []}, "'parameters': expected a table of parameter = [default, other, ...], got []"),
             (
-                {"switches": {"a b": ["x"]}},
-                "'switches.a b': expected a Python identifier with at least one value, got ['x']",
+                {"parameters": {"a b": ["x"]}},
+                "'parameters.a b': expected a Python identifier with at least one value, got ['x']",
             ),
             ({"tolerance": "x"}, "'tolerance': expected a relative tolerance such as 1e-3, or 'not compared', got 'x'"),
             ({"title": 3}, "'title': expected a non-empty string, got 3"),
@@ -287,7 +310,7 @@ class TestRefusals:
             ({"since": "x"}, "'since': expected a version such as '3.5.0', got 'x'"),
             ({"replicas": 0}, "'replicas': expected a whole number from 1, got 0"),
             ({"timeout_seconds": 0}, "'timeout_seconds': expected seconds, above 0 and at most 86400, got 0"),
-            ({"remedies": {"x": {"title": ""}}}, "'remedies.x.title': expected a non-empty string, got ''"),
+            ({"workarounds": {"x": {"title": ""}}}, "'workarounds.x.title': expected a non-empty string, got ''"),
             ({"claims": [{"says": "s", "origin": 3}]}, "'claims[0].origin': expected a non-empty string, got 3"),
         ],
     )
@@ -354,7 +377,7 @@ class TestRefusals:
             made = build(**{key: value})
         except UsageError as error:
             assert error.where == "my.py"
-            assert f"bad value for '{key}" in error.what
+            assert error.what.startswith((f"bad value for '{key}", f'bad value for "{key}'))  # as repr quotes it
             assert len(error.what) < 400
         else:
             assert isinstance(made, Case)

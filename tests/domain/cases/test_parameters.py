@@ -1,4 +1,4 @@
-"""Settings of switches: what is accepted, in which order, and what a mistake is told."""
+"""Settings of parameters: what is accepted, in which order, and what a mistake is told."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from harness.domain.cases import parameters
 from harness.domain.errors import UsageError
 from tests.examples import case
 
-CASE = case(switches={"fault": ("silent_log", "zero_norm", "none"), "remedy": ("none", "log_epsilon")})
+CASE = case(parameters={"fault": ("silent_log", "zero_norm", "none"), "remedy": ("none", "log_epsilon")})
 
 
 class TestParse:
@@ -31,26 +31,26 @@ class TestParse:
             (["fault=none", "fault=zero_norm"], "'fault' is set twice", "--set none and zero_norm", "keep one"),
             (
                 ["fualt=none"],
-                "the case identity has no switch 'fualt'",
+                "the case identity has no parameter 'fualt'",
                 "--set",
-                "did you mean 'fault'? its switches: fault, remedy",
+                "did you mean 'fault'? its parameters: fault, remedy",
             ),
-            (["x=none"], "the case identity has no switch 'x'", "--set", "its switches: fault, remedy"),
+            (["x=none"], "the case identity has no parameter 'x'", "--set", "its parameters: fault, remedy"),
             (
                 ["fault=zero_nrom"],
-                "the switch 'fault' of identity has no value 'zero_nrom'",
+                "the parameter 'fault' of identity has no value 'zero_nrom'",
                 "--set",
                 "did you mean 'zero_norm'? its values: silent_log, zero_norm, none",
             ),
             (
                 ["fault="],
-                "the switch 'fault' of identity has no value ''",
+                "the parameter 'fault' of identity has no value ''",
                 "--set",
                 "its values: silent_log, zero_norm, none",
             ),
             (
                 ["fault=a=b"],
-                "the switch 'fault' of identity has no value 'a=b'",
+                "the parameter 'fault' of identity has no value 'a=b'",
                 "--set",
                 "its values: silent_log, zero_norm, none",
             ),
@@ -70,13 +70,13 @@ class TestParse:
             parameters.parse(CASE, ["fault=a", "fault=b"], where="the file")
         assert raised.value.where == "the file a and b"
 
-    def test_a_case_without_switches_says_so(self):
+    def test_a_case_without_parameters_says_so(self):
         with pytest.raises(UsageError) as raised:
             parameters.parse(case(), ["fault=none"])
-        assert raised.value.what == "the case identity has no switches"
+        assert raised.value.what == "the case identity has no parameters"
         assert raised.value.where == "--set fault=none"
         assert raised.value.hint == (
-            "declare it in the case: [tool.harness.switches] with name = [default, other, ...]"
+            "declare it in the case: [tool.harness.parameters] with name = [default, other, ...]"
         )
 
     @given(st.text())

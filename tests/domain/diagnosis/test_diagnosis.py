@@ -11,6 +11,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.diagnosis.diagnosis import Boundary, Controls, Diagnosis, diagnose, disturbance
 from harness.domain.trials.diagnosis_facts import ArrayFacts, BadVariable, DiagnosisFacts, ShareFacts
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage, WeightFacts
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import bad
 from tests.examples import ending, observation
 
@@ -244,7 +245,10 @@ class TestControls:
 
     def test_finite_and_wrong_is_said(self):
         finite = replace(FACTS, step=None, bad=(), shares=(), weights_finite=True)
-        verdicts = {Symptom.WRONG_METRIC: bad("loss is 2, reference 1", "s"), Symptom.WRONG_WEIGHTS: bad("far", "s")}
+        verdicts = {
+            Symptom.WRONG_METRIC: bad(recorded("loss is 2, reference 1"), "s"),
+            Symptom.WRONG_WEIGHTS: bad(recorded("far"), "s"),
+        }
         found = told(finite, Controls(alone=control(), verdicts=verdicts))
         assert found.boundary is Boundary.NONE
         assert found.sentence == (

@@ -17,6 +17,7 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, NonFinite, Stage
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import REFERENCE, Variant
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import case, ending, observation, release, timeline
 from tests.fakes import SHOWN, TWO, header
@@ -55,11 +56,11 @@ class TestRow:
         entries = [*pair("1.0", "wrong"), entry("1.0", TWO, "wrong", repeat=1)]
         first, second = assemble.row(CASE, entries, TWO).runs
         assert first[Symptom.WRONG_METRIC].outcome is Outcome.BAD
-        assert second[Symptom.WRONG_METRIC].reason == "there is no reference on one replica"
+        assert str(second[Symptom.WRONG_METRIC].reason) == "there is no reference on one replica"
 
     def test_a_release_that_could_not_be_tested_keeps_the_reason(self):
         row = assemble.row(CASE, [Entry(release="1.0", untestable="no wheel")], TWO)
-        assert (row.runs, row.blocked) == ((), "no wheel")
+        assert (row.runs, str(row.blocked)) == ((), "no wheel")
 
     def test_a_run_outweighs_a_refusal_of_another_time(self):
         """A release that was once untestable and later was run is tested."""
@@ -182,9 +183,9 @@ class TestResult:
 
     def test_reasons_that_differ_by_symptom_are_all_told(self):
         verdicts = {
-            Symptom.EXCEPTION: Verdict(outcome=Outcome.SKIP, reason="one"),
-            Symptom.KILLED: Verdict(outcome=Outcome.SKIP, reason="other"),
-            Symptom.TIMEOUT: Verdict(outcome=Outcome.SKIP, reason="one"),
+            Symptom.EXCEPTION: Verdict(outcome=Outcome.SKIP, reason=recorded("one")),
+            Symptom.KILLED: Verdict(outcome=Outcome.SKIP, reason=recorded("other")),
+            Symptom.TIMEOUT: Verdict(outcome=Outcome.SKIP, reason=recorded("one")),
         }
         assert assemble.why(assemble.row(CASE, pair("1.0", "refused"), TWO), verdicts) == "one; other"
 
@@ -242,7 +243,7 @@ class TestFinding:
     def test_what_the_timeline_left_out_is_in_it(self):
         line = timeline(["1.0"], excluded=(Exclusion(release=release("1.0rc1"), reason="pre-release"),))
         (left_out,) = assemble.compose(header(CASE, line), []).excluded
-        assert (left_out.version, left_out.reason) == ("1.0rc1", "pre-release")
+        assert (left_out.version, str(left_out.reason)) == ("1.0rc1", "pre-release")
 
     @given(JOURNALS)
     def test_the_same_journal_always_gives_the_same_finding(self, entries):

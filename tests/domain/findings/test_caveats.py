@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from harness.domain.findings.caveats import caveats, flaky_share, missed_island, percent
 from harness.domain.search.history import ReleaseState
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD
 from tests.histories.simulate import NAN, bad, script
 
@@ -16,7 +17,11 @@ def board_of(letters: str) -> list[ReleaseState]:
     run = script(letters.replace(".", "g"))
     shown = [run(i, 0) if letter != "." else None for i, letter in enumerate(letters)]
     return [
-        ReleaseState() if s is None else ReleaseState(blocked=s) if isinstance(s, str) else ReleaseState(runs=(s, s))
+        ReleaseState()
+        if s is None
+        else ReleaseState(blocked=recorded(s))
+        if isinstance(s, str)
+        else ReleaseState(runs=(s, s))
         for s in shown
     ]
 
@@ -72,7 +77,9 @@ class TestUntestable:
         assert told("xxx") == ("v0 to v2 (3 releases) could not be tested: cannot be installed.",)
 
     def test_one_without_a_reason(self) -> None:
-        (sentence, *_) = caveats(["a", "b"], [ReleaseState(blocked=""), ReleaseState(runs=({NAN: GOOD},))], [NAN])
+        (sentence, *_) = caveats(
+            ["a", "b"], [ReleaseState(blocked=recorded("")), ReleaseState(runs=({NAN: GOOD},))], [NAN]
+        )
         assert sentence.startswith("a (1 release) could not be tested: no reason on record.")
 
     def test_the_whole_of_what_is_told_of_both_ends(self) -> None:
@@ -93,7 +100,9 @@ class TestUntestable:
 
     def test_the_commonest_reason_speaks_and_of_equals_the_first_by_name(self) -> None:
         def reason(*given: str) -> str:
-            (sentence,) = caveats("abcde"[: len(given)], [ReleaseState(blocked=text) for text in given], [NAN])
+            (sentence,) = caveats(
+                "abcde"[: len(given)], [ReleaseState(blocked=recorded(text)) for text in given], [NAN]
+            )
             return sentence
 
         told_of_three = "a to c (3 releases) could not be tested: no wheel."

@@ -18,6 +18,7 @@ from harness.domain.findings.transitions import (
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
+from harness.domain.verdicts.reasons import NOT_RUN, recorded
 from harness.domain.verdicts.verdict import GOOD
 from tests.domain.findings.answering import answer
 from tests.histories.simulate import NAN, RAISES, bad, play, script, timeline
@@ -27,7 +28,7 @@ class TestTransitions:
     def test_sides_confidence_and_reasons(self) -> None:
         (one,), _ = answer("ggggxxnnnn")
         assert (one.kind, one.last_before, one.first_after) == (Kind.REGRESSION, "3", "6")
-        assert [(u.version, u.reason) for u in one.untested] == [
+        assert [(u.version, str(u.reason)) for u in one.untested] == [
             ("4", "cannot be installed"),
             ("5", "cannot be installed"),
         ]
@@ -37,7 +38,7 @@ class TestTransitions:
 
     def test_hidden_releases_are_untested_with_that_reason(self) -> None:
         found, _ = answer("ggeennn", Policy(symptoms=(NAN,)))
-        assert [u.reason for u in found[0].untested] == ["hidden by exception: it fails"] * 2
+        assert [str(u.reason) for u in found[0].untested] == ["hidden by exception: it fails"] * 2
 
     def test_not_run_is_a_reason(self) -> None:
         history = [ReleaseState(runs=({NAN: GOOD},)), ReleaseState(), ReleaseState(runs=({NAN: bad()},))]
@@ -47,7 +48,7 @@ class TestTransitions:
             kind=Kind.REGRESSION,
             last_before="0",
             first_after="2",
-            untested=(Untested(version="1", reason="not run"),),
+            untested=(Untested(version="1", reason=NOT_RUN),),
             confidence=one.confidence,
         )
         assert 0.5 < one.confidence < 0.99
@@ -173,11 +174,11 @@ class TestSignatureChanges:
 
 
 def test_a_hundred_nightlies_between_are_told_by_reason():
-    short = tuple(Untested(version=f"3.7.0.dev{n}", reason="not run") for n in range(12))
+    short = tuple(Untested(version=f"3.7.0.dev{n}", reason=NOT_RUN) for n in range(12))
     assert folded(short) == short
     assert folded(list(short)) == short
-    long = (*short, Untested(version="3.7.0.dev12", reason="hidden by exception"))
-    assert [(u.version, u.reason) for u in folded(long)] == [
+    long = (*short, Untested(version="3.7.0.dev12", reason=recorded("hidden by exception")))
+    assert [(u.version, str(u.reason)) for u in folded(long)] == [
         ("12 from 3.7.0.dev0 to 3.7.0.dev11", "not run"),
         ("3.7.0.dev12", "hidden by exception"),
     ]
@@ -190,9 +191,9 @@ def test_what_was_not_run_is_not_called_untestable():
         last_before="a",
         first_after="e",
         untested=(
-            Untested(version="b", reason="not run"),
-            Untested(version="c", reason="hidden by exception"),
-            Untested(version="d", reason="not run"),
+            Untested(version="b", reason=NOT_RUN),
+            Untested(version="c", reason=recorded("hidden by exception")),
+            Untested(version="d", reason=NOT_RUN),
         ),
         confirmed=True,
         confidence=1.0,

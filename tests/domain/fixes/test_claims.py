@@ -11,13 +11,14 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.fixes import claims
 from harness.domain.fixes.claims import ClaimEvidence, ClaimResult
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import case
 
 NAN, WRONG, RAISES = Symptom.NONFINITE_METRIC, Symptom.WRONG_METRIC, Symptom.EXCEPTION
 GOOD = Verdict(outcome=Outcome.GOOD)
-BAD = Verdict(outcome=Outcome.BAD, reason="loss is nan", signature="s")
-SKIP = Verdict(outcome=Outcome.SKIP, reason="hidden by exception: ValueError")
+BAD = Verdict(outcome=Outcome.BAD, reason=recorded("loss is nan"), signature="s")
+SKIP = Verdict(outcome=Outcome.SKIP, reason=recorded("hidden by exception: ValueError"))
 
 
 def claim(predicts: str = "", **changes: object) -> Claim:

@@ -11,11 +11,12 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.fixes.grades import Grade
 from harness.domain.fixes.grading import grade, luck, worst
 from harness.domain.trials.observation import EndingKind, FixFacts, Stage
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict
 from tests.domain.fixes.graded import BAD, NAN, SKIP, WEIGHTS, WRONG, verdicts
 from tests.examples import case, ending, observation
 
-OTHER = Verdict(outcome=Outcome.BAD, reason="another failure", signature="two")
+OTHER = Verdict(outcome=Outcome.BAD, reason=recorded("another failure"), signature="two")
 APPLIED = observation(fix=FixFacts(name="f", outcome="applied"))
 MODEL = case()
 
@@ -114,7 +115,7 @@ class TestTruthTable:
             ),
             (
                 nan,
-                {"wrong_metric": SKIP, "wrong_weights": Verdict(outcome=Outcome.SKIP, reason="no weights")},
+                {"wrong_metric": SKIP, "wrong_weights": Verdict(outcome=Outcome.SKIP, reason=recorded("no weights"))},
                 [],
                 Grade.INCONCLUSIVE,
                 "nonfinite-metric is gone, but not everything could be compared: cannot be told",

@@ -19,7 +19,7 @@ SWITCHES = {
     "remedy": ("none", "log_epsilon"),
     "policy": ("mixed_float16", "float32"),
 }
-CASE = case(switches=SWITCHES)
+CASE = case(parameters=SWITCHES)
 EPSILON = Workaround(
     name="log_epsilon",
     title="an epsilon inside the logarithm",
@@ -59,7 +59,7 @@ class TestTold:
         ],
     )
     def test_each_row_of_the_table(self, found, cured, right):
-        assert workarounds.told(found) == (cured, right)
+        assert workarounds.effects(found) == (cured, right)
 
     @given(
         st.sampled_from(Grade),
@@ -70,7 +70,7 @@ class TestTold:
     )
     def test_only_what_is_cured_is_right(self, grade, by_symptom):
         """Nothing is called right unless it was proven, and nothing cured that still shows."""
-        cured, right = workarounds.told(Graded(version="1", grade=grade, reason="", by_symptom=by_symptom))
+        cured, right = workarounds.effects(Graded(version="1", grade=grade, reason="", by_symptom=by_symptom))
         if right is Effect.YES:
             assert (cured, grade) == (Effect.YES, Grade.PROVEN)
         if cured is Effect.YES:
@@ -100,7 +100,7 @@ class TestAttempt:
 
     def test_a_switch_of_the_remedy_alone_is_no_fault_that_could_be_off(self):
         """Without the remedy's own switch nothing is left to be off, so there is no reference."""
-        only = case(switches={"remedy": ("none", "log_epsilon"), "policy": ("mixed_float16",)})
+        only = case(parameters={"remedy": ("none", "log_epsilon"), "policy": ("mixed_float16",)})
         remedy = Workaround(name="r", title="t", options={"remedy": "log_epsilon"})
         assert workarounds.attempt(only, remedy, 1).reference is None
         assert workarounds.sound(only, ()) == Variant(options=(("remedy", "none"),))
@@ -122,14 +122,14 @@ class TestAttempt:
         wrong = Workaround(name="half", title="t", against={"fault": "silent"})
         with pytest.raises(UsageError, match="has no value 'silent'") as raised:
             workarounds.attempt(CASE, wrong, 1)
-        assert raised.value.where == "repro_cases/identity.py, remedies.half"
+        assert raised.value.where == "repro_cases/identity.py, workarounds.half"
 
     def test_a_fault_that_cannot_be_off_leaves_no_reference(self):
-        always = case(switches={"fault": ("silent_log",), "remedy": ("none", "log_epsilon")})
+        always = case(parameters={"fault": ("silent_log",), "remedy": ("none", "log_epsilon")})
         assert workarounds.attempt(always, EPSILON, 1).reference is None
 
     def test_a_script_speaks_for_itself(self):
-        made = workarounds.attempt(case(level=Level.SCRIPT, switches=SWITCHES), EPSILON, 2)
+        made = workarounds.attempt(case(level=Level.SCRIPT, parameters=SWITCHES), EPSILON, 2)
         assert made == workarounds.PlannedTrials(
             without=Variant(replicas=2, strategy="mirrored", options=FAULT),
             patched=Variant(replicas=2, strategy="mirrored", options=BOTH),
@@ -140,7 +140,7 @@ class TestAttempt:
         wrong = Workaround(name="half", title="t", options={"remedy": "log_epsilom"})
         with pytest.raises(UsageError, match="has no value 'log_epsilom'") as raised:
             workarounds.attempt(CASE, wrong, 1)
-        assert raised.value.where == "repro_cases/identity.py, remedies.half"
+        assert raised.value.where == "repro_cases/identity.py, workarounds.half"
 
 
 def test_a_remedy_is_summed_up_in_one_sentence():

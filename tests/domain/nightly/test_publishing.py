@@ -22,7 +22,7 @@ def as_posted(one: Alert, **changes: object) -> Posted:
         "number": 7,
         "is_open": one.is_open,
         "body": said.body,
-        "told": frozenset(mark for mark, _ in said.comments),
+        "marks": frozenset(mark for mark, _ in said.comments),
     }
     return Posted(**{**given, **changes})  # type: ignore[arg-type]
 
@@ -49,7 +49,7 @@ def test_a_change_is_said_once() -> None:
 
 
 def test_a_publisher_that_died_between_two_steps_goes_on() -> None:
-    half = as_posted(CLOSED, is_open=True, told=frozenset())
+    half = as_posted(CLOSED, is_open=True, marks=frozenset())
     assert steps(CLOSED, half) == [ActionKind.COMMENT, ActionKind.COMMENT, ActionKind.CLOSE]
 
 
@@ -71,13 +71,13 @@ def test_each_step_says_everything_that_the_tracker_needs() -> None:
     key, said = AGAIN.key, Text(title="the title", body="the body", comments=comments)
     (opened,) = actions([OPEN], {OPEN.key: said}, {})
     assert opened == Action(do=ActionKind.OPEN, key=key, title="the title", body="the body")
-    closed = Posted(number=7, is_open=False, body="another body", told=frozenset({"m2"}))
+    closed = Posted(number=7, is_open=False, body="another body", marks=frozenset({"m2"}))
     assert actions([AGAIN], {key: said}, {key: closed}) == [
         Action(do=ActionKind.REOPEN, key=key, number=7),
         Action(do=ActionKind.EDIT, key=key, number=7, body="the body"),
         Action(do=ActionKind.COMMENT, key=key, number=7, body="it is back"),
     ]
-    still = Posted(number=7, is_open=True, body="the body ", told=frozenset({"m1", "m2", "m3"}))
+    still = Posted(number=7, is_open=True, body="the body ", marks=frozenset({"m1", "m2", "m3"}))
     assert actions([CLOSED], {key: said}, {key: still}) == [Action(do=ActionKind.CLOSE, key=key, number=7)]
 
 

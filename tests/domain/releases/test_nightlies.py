@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.domain.errors import UsageError
+from harness.domain.releases.distributions import import_name
 from harness.domain.releases.nightlies import (
+    NIGHTLIES,
     day_of,
     end_of,
     existing,
@@ -268,6 +270,16 @@ def test_the_nightly_distribution_of_a_package() -> None:
         "--channel nightly",
         "name their distribution with --package; known are keras, tensorflow, tensorflow-cpu",
     )
+
+
+@pytest.mark.parametrize(("package", "nightly"), NIGHTLIES.items())
+def test_the_one_table_of_nightlies_holds_everywhere(package: str, nightly: str) -> None:
+    """A nightly installs the module of its sibling, leads back to it, and no two packages share one."""
+    assert nightly_package(package) == nightly
+    assert stable_package(nightly) == package
+    assert is_nightly(nightly)
+    assert import_name(nightly) == import_name(package)
+    assert nightly.endswith("-cpu") is package.endswith("-cpu"), "a machine without GPU gets the build without GPU"
 
 
 @given(st.sets(st.integers(0, 60), min_size=1), st.integers(0, 60), st.integers(0, 60))

@@ -16,7 +16,10 @@ from harness.domain.releases.release import (
     find,
     parse_version,
     sort,
+    stable_before,
     stable_timeline,
+    usable_stable,
+    yanked,
 )
 from tests.examples import release, timeline
 
@@ -314,3 +317,25 @@ def test_the_ends_of_a_timeline_ask_for_the_same_timeline_again(known):
 
 def test_the_versions_of_a_timeline_stand_in_its_order():
     assert timeline(["2.0", "1.0"]).versions == ("2.0", "1.0")
+
+
+@given(published)
+def test_a_usable_stable_release_is_neither_yanked_nor_a_pre_release(releases: list[Release]) -> None:
+    """What nobody named takes part only if its makers offer it to everybody; the order is that of the versions."""
+    usable = usable_stable(releases)
+    assert [r.parsed for r in usable] == sorted(r.parsed for r in usable)
+    assert {id(r) for r in usable} == {
+        id(r) for r in releases if yanked(r) is None and not r.parsed.is_prerelease and not r.parsed.is_devrelease
+    }
+
+
+@pytest.mark.parametrize(("reason", "text"), [(None, None), ("", "yanked"), ("forgot a file", "yanked: forgot a file")])
+def test_a_yanked_release_says_why(reason: str | None, text: str | None) -> None:
+    assert yanked(release("3.12.1", yanked=reason)) == text
+
+
+def test_the_stable_releases_before_one_begin_with_the_nearest():
+    """The control of a fix is the last release that was good: whoever looks for it walks backwards."""
+    before = stable_before(PUBLISHED, find(PUBLISHED, "3.13.0", where="--release"))
+    assert [r.version for r in before] == ["3.12.4", "3.12.0", "3.11.0", "3.10.0"]
+    assert stable_before(PUBLISHED, PUBLISHED[0]) == []

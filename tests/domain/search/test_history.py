@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from harness.domain.search.history import ReleaseState, Tally, seen_symptoms
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome
 from tests.histories.simulate import NAN, RAISES, SKIPPED, WRONG, bad, hidden
 
@@ -14,10 +15,10 @@ def test_untried() -> None:
 
 
 def test_blocked_says_why() -> None:
-    row = ReleaseState(blocked="no wheel", runs=({NAN: bad()},))
+    row = ReleaseState(blocked=recorded("no wheel"), runs=({NAN: bad()},))
     verdict = row.verdict(NAN)
     assert verdict is not None
-    assert (verdict.outcome, verdict.reason) == (Outcome.SKIP, "no wheel")
+    assert (verdict.outcome, str(verdict.reason)) == (Outcome.SKIP, "no wheel")
     assert row.tally(NAN).runs == 0
     assert row.showing(NAN, Outcome.BAD) == []
 
@@ -62,7 +63,7 @@ def test_of_several_verdicts_the_first_bad_and_the_last_skip_speak() -> None:
 
 
 def test_a_refusal_alone_is_tried() -> None:
-    assert ReleaseState(blocked="").tried
+    assert ReleaseState(blocked=recorded("")).tried
 
 
 def test_symptoms_come_in_their_own_order() -> None:

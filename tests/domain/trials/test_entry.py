@@ -1,36 +1,30 @@
-"""One line of a run's journal."""
+"""A line of the journal: a trial that was finished, or why a release cannot be tested."""
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from harness import codec
 from harness.domain.trials.entry import Entry
-from harness.domain.trials.trial import Environment, FinishedTrial, Trial
-from harness.domain.trials.variant import REFERENCE
-from tests.examples import observation
+from tests.adapters.samples import entry
 
 
-def test_a_release_that_cannot_be_tested_has_a_reason_and_nothing_else() -> None:
-    entry = Entry(release="3.9.2", untestable="no wheel for this Python")
-    assert (entry.environment, entry.finished, dict(entry.seconds)) == (None, None, {})
+def test_a_line_of_the_first_version_is_read():
+    """Why a release is untestable was and is a plain sentence on the disk."""
+    read = codec.loads(Entry, '{"release": "3.9.1", "untestable": "no wheel for this Python"}')
+    assert read == Entry(release="3.9.1", untestable="no wheel for this Python")
+    assert json.loads(codec.dumps(Entry, read))["untestable"] == "no wheel for this Python"
 
 
-def test_a_finished_trial_is_written_and_read_again_as_it_was() -> None:
-    """A fresh process goes on from the journal alone."""
-    entry = Entry(
-        release="3.9.2",
-        environment=Environment(
-            key="k",
-            executable="/python",
-            python="3.11.7",
-            lock=("keras==3.9.2 --hash=sha256:aa",),
-            seconds={"build": 2.0},
-        ),
-        finished=FinishedTrial(
-            trial=Trial(release="3.9.2", variant=REFERENCE, repeat=3),
-            observation=observation(),
-            seconds=1.5,
-            cached=True,
-        ),
-        seconds={"build": 2.0, "trials": 1.5},
-    )
-    assert codec.loads(Entry, codec.dumps(Entry, entry)) == entry
+@pytest.mark.parametrize("line", ["{}", '{"release": 3}', '{"release": "3.9.1", "finished": {"trial": {}}}'])
+def test_a_line_that_says_too_little_is_refused(line: str) -> None:
+    with pytest.raises(codec.Malformed):
+        codec.loads(Entry, line)
+
+
+def test_a_finished_trial_comes_back_with_its_facts():
+    written = entry("1.0", 3, repeat=2)
+    read = codec.loads(Entry, codec.dumps(Entry, written))
+    assert repr(read) == repr(written)

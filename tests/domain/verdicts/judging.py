@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.trials.observation import EndingKind, Observation, Stage
 from harness.domain.verdicts.judgement import judge
-from harness.domain.verdicts.verdict import Outcome
+from harness.domain.verdicts.reasons import recorded
+from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import case, ending, observation
 
 GOOD, BAD, SKIP = Outcome.GOOD, Outcome.BAD, Outcome.SKIP
@@ -23,7 +26,12 @@ def outcomes(about: Case, seen: Observation, reference: Observation | None = REF
 
 
 def reason(symptom: Symptom, about: Case, seen: Observation, reference: Observation | None = REFERENCE) -> str:
-    return judge(about, seen, reference)[symptom].reason
+    return str(judge(about, seen, reference)[symptom].reason)
+
+
+def said(verdict: Verdict) -> Verdict:
+    """The same verdict with nothing but the sentence of its reason."""
+    return replace(verdict, reason=recorded(str(verdict.reason)))
 
 
 def ended(kind: EndingKind, stage: Stage = Stage.TRAIN, **facts: object) -> Observation:

@@ -13,11 +13,12 @@ from harness.domain.cases.case import Level, Tolerance
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError
 from harness.domain.trials.observation import EndingKind, NonFinite, Stage
-from harness.domain.trials.termination import untestable
 from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.reasons import recorded
+from harness.domain.verdicts.termination import untestable
 from harness.domain.verdicts.verdict import GOOD as VERDICT_GOOD
 from harness.domain.verdicts.verdict import bad
-from tests.domain.verdicts.judging import BAD, GOOD, MODEL, SKIP, SYMPTOMS, ended, hidden_but, outcomes, reason
+from tests.domain.verdicts.judging import BAD, GOOD, MODEL, SKIP, SYMPTOMS, ended, hidden_but, outcomes, reason, said
 from tests.examples import case, ending, observation, weights
 
 ENDINGS = st.builds(
@@ -82,7 +83,7 @@ class TestAnyTrial:
             assert about.level is Level.SCRIPT
             return
         if about.level is Level.MODEL:
-            assert {(v.outcome, v.reason) for v in verdicts.values()} == {(SKIP, told)}
+            assert {(v.outcome, str(v.reason)) for v in verdicts.values()} == {(SKIP, str(told))}
 
     @given(OBSERVATIONS, st.none() | OBSERVATIONS)
     def test_the_same_facts_give_the_same_verdict(self, seen, reference):
@@ -184,7 +185,9 @@ class TestHowMuchWasSeen:
         seen, reference = observation(steps={"loss": (0.1,) * 10}), observation(steps={"loss": (0.1,) * 256})
         found = judge(MODEL, seen, reference)
         assert {v.outcome for s, v in found.items() if s not in ENDS} == {SKIP}
-        assert found[Symptom.NONFINITE_METRIC].reason == "trained 10 of the 256 steps of the reference on one replica"
+        assert (
+            str(found[Symptom.NONFINITE_METRIC].reason) == "trained 10 of the 256 steps of the reference on one replica"
+        )
         assert {found[s].outcome for s in ENDS} == {GOOD}
 
     def test_a_wrong_value_is_told_with_the_steps_that_are_missing(self):
@@ -198,12 +201,12 @@ class TestHowMuchWasSeen:
         seen = observation({"loss": math.nan}, steps={"loss": (1.0,), "mae": (1.0, 1.0)}, weights=off)
         found = judge(MODEL, seen, observation(steps={"loss": (0.1,) * 3}))
         late = "trained 2 of the 3 steps of the reference on one replica"
-        assert found[Symptom.WRONG_WEIGHTS] == bad(
-            f"kernel is 1, reference 0.5 (tolerance 0.001); {late}", "wrong-weights"
+        assert said(found[Symptom.WRONG_WEIGHTS]) == bad(
+            recorded(f"kernel is 1, reference 0.5 (tolerance 0.001); {late}"), "wrong-weights"
         )
-        assert found[Symptom.NONFINITE_METRIC].reason == "loss is nan"
-        assert found[Symptom.WRONG_METRIC].reason == "hidden by nonfinite-metric: loss is nan"
-        assert found[Symptom.NONFINITE_WEIGHTS].reason == late
+        assert str(found[Symptom.NONFINITE_METRIC].reason) == "loss is nan"
+        assert str(found[Symptom.WRONG_METRIC].reason) == "hidden by nonfinite-metric: loss is nan"
+        assert str(found[Symptom.NONFINITE_WEIGHTS].reason) == late
         assert found[Symptom.EXCEPTION] == found[Symptom.TIMEOUT] == VERDICT_GOOD
 
     @pytest.mark.parametrize(("own", "theirs"), [(0, 5), (5, 5), (1, 0)])

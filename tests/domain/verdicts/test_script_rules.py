@@ -13,8 +13,9 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import ExitCode, InfrastructureError
 from harness.domain.trials.observation import EndingKind, Stage
 from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import bad, hidden
-from tests.domain.verdicts.judging import BAD, GOOD, SCRIPT, SKIP, SYMPTOMS, ended, outcomes, reason
+from tests.domain.verdicts.judging import BAD, GOOD, SCRIPT, SKIP, SYMPTOMS, ended, outcomes, reason, said
 from tests.examples import case, script
 
 
@@ -29,7 +30,7 @@ class TestScripts:
     def test_125_is_skip_in_the_script_s_own_word(self):
         found = judge(SCRIPT, script(125), None)
         assert {v.outcome for v in found.values()} == {SKIP}
-        assert found[Symptom.EXCEPTION].reason == "the script says: cannot be tested (exit code 125)"
+        assert str(found[Symptom.EXCEPTION].reason) == "the script says: cannot be tested (exit code 125)"
 
     @pytest.mark.parametrize("code", [1, 2, 124, 126, 127])
     def test_every_other_code_below_128_is_bad_and_hides_the_rest(self, code):
@@ -98,7 +99,7 @@ class TestScripts:
     )
     def test_what_left_no_exit_code_is_skip(self, kind, stage, why):
         found = judge(SCRIPT, ended(kind, stage), None)
-        assert {(v.outcome, v.reason) for v in found.values()} == {(SKIP, why)}
+        assert {(v.outcome, str(v.reason)) for v in found.values()} == {(SKIP, why)}
 
     def test_a_script_that_finished_is_good(self):
         assert set(outcomes(SCRIPT, ended(EndingKind.FINISHED, Stage.SCRIPT), None).values()) == {GOOD}
@@ -108,27 +109,33 @@ class TestScripts:
         why = "exit code 3: ValueError: shape (2, 3)"
         found = judge(SCRIPT, seen, None)
         assert list(found) == [Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT]
-        assert found[Symptom.EXCEPTION] == bad(why, "exception | exit code 3 | ValueError: shape (<n>)")
-        assert found[Symptom.KILLED] == found[Symptom.TIMEOUT] == hidden(Symptom.EXCEPTION, why)
+        assert said(found[Symptom.EXCEPTION]) == bad(recorded(why), "exception | exit code 3 | ValueError: shape (<n>)")
+        assert (
+            said(found[Symptom.KILLED])
+            == said(found[Symptom.TIMEOUT])
+            == said(hidden(Symptom.EXCEPTION, recorded(why)))
+        )
 
     def test_a_blank_last_line_says_nothing(self):
         found = judge(SCRIPT, script(1, output=" \n \n"), None)
-        assert found[Symptom.EXCEPTION] == bad("exit code 1", "exception | exit code 1")
+        assert said(found[Symptom.EXCEPTION]) == bad(recorded("exit code 1"), "exception | exit code 1")
 
     def test_a_script_that_was_killed_or_hung_says_how(self):
         about = case(level=Level.SCRIPT, expects=Symptom.KILLED, timeout_seconds=2.5)
         found = judge(about, ended(EndingKind.SIGNALLED, Stage.SCRIPT, signal=signal.SIGSEGV), None)
-        assert found[Symptom.KILLED] == bad("killed by SIGSEGV", "killed | SIGSEGV")
-        assert found[Symptom.TIMEOUT] == hidden(Symptom.KILLED, "killed by SIGSEGV")
-        assert judge(about, script(134), None)[Symptom.KILLED] == bad("exit code 134", "killed | exit code 134")
+        assert said(found[Symptom.KILLED]) == bad(recorded("killed by SIGSEGV"), "killed | SIGSEGV")
+        assert said(found[Symptom.TIMEOUT]) == said(hidden(Symptom.KILLED, recorded("killed by SIGSEGV")))
+        assert said(judge(about, script(134), None)[Symptom.KILLED]) == bad(
+            recorded("exit code 134"), "killed | exit code 134"
+        )
         late = judge(about, ended(EndingKind.TIMED_OUT, Stage.SCRIPT), None)
-        assert late[Symptom.TIMEOUT] == bad("not finished after 2.5 s", "timeout")
-        assert late[Symptom.KILLED] == hidden(Symptom.TIMEOUT, "not finished after 2.5 s")
+        assert said(late[Symptom.TIMEOUT]) == bad(recorded("not finished after 2.5 s"), "timeout")
+        assert said(late[Symptom.KILLED]) == said(hidden(Symptom.TIMEOUT, recorded("not finished after 2.5 s")))
 
     def test_127_is_the_last_code_that_a_script_chooses(self):
         about = case(level=Level.SCRIPT, expects=Symptom.KILLED)
-        assert judge(about, script(127), None)[Symptom.EXCEPTION].reason == "exit code 127"
-        assert judge(about, script(128), None)[Symptom.KILLED].reason == "exit code 128"
+        assert str(judge(about, script(127), None)[Symptom.EXCEPTION].reason) == "exit code 127"
+        assert str(judge(about, script(128), None)[Symptom.KILLED].reason) == "exit code 128"
 
     @given(st.integers(0, 127), SYMPTOMS)
     def test_up_to_127_the_code_alone_decides(self, code, expects):

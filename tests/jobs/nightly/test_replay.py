@@ -11,6 +11,7 @@ from harness.domain.errors import Interrupted
 from harness.domain.nightly.nights import CaseResult
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
+from harness.domain.verdicts.reasons import recorded
 from harness.jobs.nightly.replay import ReplayRunner, SearchedNights, known_look, search_all
 from harness.jobs.protocols import EventKind
 from harness.jobs.requests import NightlyRequest
@@ -22,7 +23,7 @@ G, B, NOT_RUN, BLOCKED = (
     ReleaseState(runs=(GOOD.verdicts,)),
     ReleaseState(runs=(BAD.verdicts, BAD.verdicts)),
     ReleaseState(),
-    ReleaseState(blocked="cannot be installed"),
+    ReleaseState(blocked=recorded("cannot be installed")),
 )
 
 

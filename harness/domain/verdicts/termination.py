@@ -1,38 +1,44 @@
-"""How a trial ended, in words, and whether that tells anything of the release."""
+"""How a trial ended, and whether that tells anything of the release."""
 
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 
 from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.trials.observation import Ending, EndingKind, Stage
+from harness.domain.verdicts.reasons import Reason, ReasonKind
+
+LONGEST = 300
+"""So many characters of an exception's message are kept."""
 
 
-def untestable(ending: Ending, case: Case) -> str | None:
+def untestable(ending: Ending, case: Case) -> Reason | None:
     """Say why a trial that ended in this way tells nothing about the release, or return None."""
     if ending.kind is EndingKind.REFUSED:
-        return ending.message or "the trial could not be run here"
+        return Reason(kind=ReasonKind.REFUSED, detail=ending.message or "")
     if ending.signal == signal.SIGKILL and case.expects is not Symptom.KILLED:
-        return "killed by SIGKILL, most likely for lack of memory: the machine's fault, not the release's"
+        return Reason(kind=ReasonKind.OUT_OF_MEMORY)
     unstarted = (Stage.IMPORT, Stage.DEVICES, *([Stage.LOAD] if ending.kind is EndingKind.RAISED else []))
     if ending.stage in unstarted and (ended := ended_badly(ending, case)):
-        return f"failed before the case could start: {ended[1]}"
+        return Reason(kind=ReasonKind.NOT_STARTED, cause=ended[1])
     return None
 
 
-def ended_badly(ending: Ending, case: Case) -> tuple[Symptom, str] | None:
+def ended_badly(ending: Ending, case: Case) -> tuple[Symptom, Reason] | None:
     """The symptom that a bad end shows, with its reason; None for an end that shows none."""
+    stage = ending.stage
     match ending.kind:
         case EndingKind.RAISED:
-            return Symptom.EXCEPTION, f"{failure(ending)} (while: {ending.stage.value})"
+            return Symptom.EXCEPTION, replace(failure(ending), stage=stage)
         case EndingKind.SIGNALLED:
-            return Symptom.KILLED, f"killed by {signal_name(ending.signal)} (while: {ending.stage.value})"
+            killed = Reason(kind=ReasonKind.KILLED, name=signal_name(ending.signal), stage=stage)
+            return Symptom.KILLED, killed
         case EndingKind.TIMED_OUT:
-            told = f"not finished after {case.timeout_seconds:g} s (while: {ending.stage.value})"
-            return Symptom.TIMEOUT, told
+            return Symptom.TIMEOUT, Reason(kind=ReasonKind.TIMEOUT, seconds=case.timeout_seconds, stage=stage)
         case EndingKind.EXITED:
-            return Symptom.EXCEPTION, f"left with exit code {ending.exit_code} (while: {ending.stage.value})"
+            return Symptom.EXCEPTION, Reason(kind=ReasonKind.EXITED, exit_code=ending.exit_code, stage=stage)
         case _:
             return None
 
@@ -45,10 +51,11 @@ def signal_name(number: int | None) -> str:
         return f"signal {number}"
 
 
-def failure(ending: Ending) -> str:
-    """Say what was raised, in one line."""
+def failure(ending: Ending) -> Reason:
+    """What was raised, or how else it ended, with the first line of the message."""
     first = (ending.message or "").strip().splitlines()[:1]
-    return f"{ending.exception or ending.kind.value}: {first[0][:300] if first else 'no message'}"
+    detail = first[0][:LONGEST] if first else ""
+    return Reason(kind=ReasonKind.EXCEPTION, name=ending.exception or ending.kind.value, detail=detail)
 
 
 def manner(ending: Ending) -> str:

@@ -17,7 +17,7 @@ from tests.adapters.samples import script
 BASE = Trial(release="1.0", variant=Variant())
 
 
-class Stand:
+class ToyEnvironment:
     """One environment with one module, and cases that run in it."""
 
     def __init__(self, folder: Path, home: Home, processes: Processes, folder_of_cases: Path) -> None:

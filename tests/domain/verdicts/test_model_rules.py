@@ -1,4 +1,4 @@
-"""What differs from the reference is wrong; what cannot be compared is never called right."""
+"""What is not finite is bad and hides what would have been wrong; what cannot be compared is never called right."""
 
 from __future__ import annotations
 
@@ -9,18 +9,89 @@ import pytest
 
 from harness.domain.cases.case import Tolerance
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.trials.observation import EndingKind
+from harness.domain.trials.observation import EndingKind, NonFinite
 from harness.domain.verdicts.judgement import judge
-from harness.domain.verdicts.reference_rules import wrong_metric, wrong_weights
+from harness.domain.verdicts.model_rules import nonfinite_metric, nonfinite_weights, wrong_metric, wrong_weights
+from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD as VERDICT_GOOD
 from harness.domain.verdicts.verdict import bad, skip
-from tests.domain.verdicts.judging import BAD, GOOD, MODEL, REFERENCE, SKIP, ended, outcomes, reason
+from tests.domain.verdicts.judging import BAD, GOOD, MODEL, REFERENCE, SKIP, ended, outcomes, reason, said
 from tests.examples import case, observation, weights
 
 
 def seen_again(seen):
     """The same facts from another trial."""
     return replace(seen)
+
+
+class TestNonFinite:
+    def test_a_nan_metric_is_bad_and_hides_whether_it_would_have_been_wrong(self):
+        seen = observation({"loss": math.nan}, first_nonfinite_metric=NonFinite(name="loss", step=125, value=math.nan))
+        assert outcomes(MODEL, seen) == {
+            **dict.fromkeys(Symptom, GOOD),
+            Symptom.NONFINITE_METRIC: BAD,
+            Symptom.WRONG_METRIC: SKIP,
+        }
+        assert reason(Symptom.NONFINITE_METRIC, MODEL, seen) == "loss is nan, first at step 125 (loss = nan)"
+        assert reason(Symptom.WRONG_METRIC, MODEL, seen).startswith("hidden by nonfinite-metric: loss is nan")
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+    def test_every_value_that_is_not_finite_counts(self, value):
+        assert outcomes(MODEL, observation({"loss": value}))[Symptom.NONFINITE_METRIC] is BAD
+        assert outcomes(MODEL, observation(evaluated={"mae": value}))[Symptom.NONFINITE_METRIC] is BAD
+
+    def test_a_step_that_was_not_finite_is_bad_even_when_the_epoch_ends_finite(self):
+        seen = observation(first_nonfinite_metric=NonFinite(name="mae", step=7, value=math.inf))
+        assert reason(Symptom.NONFINITE_METRIC, MODEL, seen) == "first at step 7 (mae = inf)"
+
+    def test_at_most_three_metrics_are_named(self):
+        many = observation({f"m{n}": math.nan for n in range(9)})
+        assert reason(Symptom.NONFINITE_METRIC, MODEL, many) == "m0 is nan, m1 is nan, m2 is nan"
+
+    def test_weights_that_are_not_finite_are_bad_and_hide_whether_they_would_have_been_wrong(self):
+        seen = observation(
+            weights=weights(finite=False), first_nonfinite_weight=NonFinite(name="kernel", step=3, value=math.nan)
+        )
+        assert outcomes(MODEL, seen)[Symptom.NONFINITE_WEIGHTS] is BAD
+        assert reason(Symptom.NONFINITE_WEIGHTS, MODEL, seen) == "first at step 3 (kernel)"
+        assert reason(Symptom.WRONG_WEIGHTS, MODEL, seen) == "hidden by nonfinite-weights: first at step 3 (kernel)"
+
+    def test_large_models_know_only_that_their_weights_are_not_finite(self):
+        seen = observation(weights=weights(finite=False))
+        assert reason(Symptom.NONFINITE_WEIGHTS, MODEL, seen) == "weights are not finite after training"
+
+    def test_a_failure_is_known_by_the_first_name_and_not_by_the_step(self):
+        first = NonFinite(name="mae", step=7, value=math.inf)
+        seen = observation({"loss": math.nan}, first_nonfinite_metric=first)
+        assert said(nonfinite_metric(seen, seen)) == bad(
+            recorded("loss is nan, first at step 7 (mae = inf)"), "nonfinite-metric | mae"
+        )
+        assert said(nonfinite_metric(observation({"a": 1.0, "loss": math.nan, "b": math.inf}), None)) == bad(
+            recorded("loss is nan, b is inf"), "nonfinite-metric | loss"
+        )
+        kernel = observation(weights=weights(finite=False), first_nonfinite_weight=replace(first, name="kernel"))
+        assert said(nonfinite_weights(kernel)) == bad(
+            recorded("first at step 7 (kernel)"), "nonfinite-weights | kernel"
+        )
+        assert said(nonfinite_weights(observation(weights=weights(finite=False)))) == bad(
+            recorded("weights are not finite after training"), "nonfinite-weights"
+        )
+
+    def test_of_the_reference_the_first_name_is_told(self):
+        seen, reference = observation({"loss": math.nan}), observation({"a": 1.0, "b": math.inf, "loss": math.nan})
+        assert str(nonfinite_metric(seen, reference).reason) == ("loss is nan, on one replica b is not finite either")
+        assert str(nonfinite_metric(seen, observation()).reason) == "loss is nan"
+
+    def test_what_was_not_recorded_is_said(self):
+        assert said(nonfinite_metric(observation({}), None)) == skip(recorded("no metric was recorded"))
+        assert said(nonfinite_weights(observation(weights=None))) == skip(recorded("weights were not recorded"))
+        assert said(nonfinite_weights(observation(weights=weights(count=0, finite=False)))) == skip(
+            recorded("the model has no weights")
+        )
+        assert nonfinite_weights(observation(weights=weights(count=1))) == VERDICT_GOOD
+
+    def test_weights_that_were_not_recorded_are_skip(self):
+        assert outcomes(MODEL, observation(weights=None))[Symptom.NONFINITE_WEIGHTS] is SKIP
 
 
 class TestWrongMetric:
@@ -56,8 +127,8 @@ class TestWrongMetric:
 
     def test_without_a_reference_nothing_can_be_called_wrong_or_right(self):
         found = judge(MODEL, observation(), None)
-        assert found[Symptom.WRONG_METRIC].reason == "there is no reference on one replica"
-        assert found[Symptom.WRONG_WEIGHTS].reason == "there is no reference on one replica"
+        assert str(found[Symptom.WRONG_METRIC].reason) == "there is no reference on one replica"
+        assert str(found[Symptom.WRONG_WEIGHTS].reason) == "there is no reference on one replica"
 
     def test_a_reference_that_did_not_finish_is_named_with_its_error(self):
         reference = ended(EndingKind.RAISED, exception="ValueError", message="boom")
@@ -70,8 +141,10 @@ class TestWrongMetric:
 
     def test_at_most_three_wrong_metrics_are_shown_and_one_signature_stands_for_all(self):
         seen, reference = observation({f"m{n}": 2.0 for n in range(4)}), observation({f"m{n}": 1 / 3 for n in range(4)})
-        assert judge(MODEL, seen, reference)[Symptom.WRONG_METRIC] == bad(
-            "m0 is 2, reference 0.333333, m1 is 2, reference 0.333333, m2 is 2, reference 0.333333 (tolerance 0.001)",
+        assert said(judge(MODEL, seen, reference)[Symptom.WRONG_METRIC]) == bad(
+            recorded(
+                "m0 is 2, reference 0.333333, m1 is 2, reference 0.333333, m2 is 2, reference 0.333333 (tolerance 0.001)"
+            ),
             "wrong-metric",
         )
 
@@ -84,7 +157,9 @@ class TestWrongMetric:
         seen = observation({"loss": 0.12}, weights=weights(values={"kernel": (0.6,), "bias": (0.25,)}))
         found = judge(about, seen, REFERENCE)
         assert found[Symptom.WRONG_METRIC] == VERDICT_GOOD
-        assert found[Symptom.WRONG_WEIGHTS] == bad("kernel is 0.6, reference 0.5 (tolerance 0.01)", "wrong-weights")
+        assert said(found[Symptom.WRONG_WEIGHTS]) == bad(
+            recorded("kernel is 0.6, reference 0.5 (tolerance 0.01)"), "wrong-weights"
+        )
         only_metric = judge(case(tolerance=Tolerance(metric=0.1, weights=None)), seen, REFERENCE)
         assert Symptom.WRONG_WEIGHTS not in only_metric
         assert only_metric[Symptom.WRONG_METRIC].outcome is BAD
@@ -94,8 +169,8 @@ class TestWrongMetric:
 
     def test_a_judge_that_is_asked_for_nothing_compares_nothing(self):
         nothing = case(tolerance=Tolerance(metric=None, weights=None))
-        assert wrong_metric(nothing, observation(), REFERENCE) == skip("not compared")
-        assert wrong_weights(nothing, observation(), REFERENCE) == skip("not compared")
+        assert said(wrong_metric(nothing, observation(), REFERENCE)) == skip(recorded("not compared"))
+        assert said(wrong_weights(nothing, observation(), REFERENCE)) == skip(recorded("not compared"))
 
 
 class TestWrongWeights:
@@ -141,14 +216,14 @@ class TestWrongWeights:
     def test_trials_that_trained_on_other_data_cannot_be_compared(self):
         """data() that draws without a seed would else be a regression of every release."""
         found = judge(MODEL, observation({"loss": 9.0}, data_digest="one"), observation(data_digest="other"))
-        assert {found[s].reason for s in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS)} == {
+        assert {str(found[s].reason) for s in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS)} == {
             "the two trials did not train on the same data"
         }
 
     def test_a_trial_is_not_its_own_reference(self):
         seen = observation()
         found = judge(MODEL, seen, seen)
-        assert {found[s].reason for s in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS)} == {
+        assert {str(found[s].reason) for s in (Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS)} == {
             "the trial on one replica is the reference itself"
         }
 
@@ -164,8 +239,8 @@ class TestWrongWeights:
 
     def test_copies_apart_have_a_signature_of_their_own(self):
         drifted = observation(weights=weights(spreads={"kernel": 0.0, "bias": 0.01}))
-        assert judge(MODEL, drifted, REFERENCE)[Symptom.WRONG_WEIGHTS] == bad(
-            "copies of bias differ between replicas by 0.01", "wrong-weights | replicas differ"
+        assert said(judge(MODEL, drifted, REFERENCE)[Symptom.WRONG_WEIGHTS]) == bad(
+            recorded("copies of bias differ between replicas by 0.01"), "wrong-weights | replicas differ"
         )
 
     @pytest.mark.parametrize(
@@ -207,12 +282,12 @@ class TestWrongWeights:
     def test_a_weight_has_moved_when_it_moved_by_more_than_the_tolerance(self, moved, expected):
         found = judge(MODEL, observation(), observation(weights=weights(moved=moved)))[Symptom.WRONG_WEIGHTS]
         assert found.outcome is expected
-        assert found.reason == ("training moved no weight by more than the tolerance" if expected is SKIP else "")
+        assert str(found.reason) == ("training moved no weight by more than the tolerance" if expected is SKIP else "")
 
     def test_numbers_are_shown_with_six_digits(self):
         seen = observation(weights=weights(values={"kernel": (1 / 3,), "bias": (2 / 3,)}))
-        assert judge(MODEL, seen, REFERENCE)[Symptom.WRONG_WEIGHTS] == bad(
-            "kernel is 0.333333, reference 0.5 and 1 more (tolerance 0.001)", "wrong-weights"
+        assert said(judge(MODEL, seen, REFERENCE)[Symptom.WRONG_WEIGHTS]) == bad(
+            recorded("kernel is 0.333333, reference 0.5 and 1 more (tolerance 0.001)"), "wrong-weights"
         )
 
     @pytest.mark.parametrize(("own", "theirs", "same"), [("a", "a", True), ("a", "", True), ("", "a", True)])

@@ -1,0 +1,123 @@
+"""One layer: built and sealed for real, found again while it is as it was, and never otherwise."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.adapters.environments import sealing
+from harness.adapters.environments.interpreters import base_executable
+from harness.adapters.environments.layers import SEAL, Installer, Layer, layer_key, sealed
+from harness.adapters.processes.process import Processes
+from harness.domain.errors import Untestable
+from tests.local_index import LocalIndex
+
+BASE = "/cache/environments/base/lib/python3.11/site-packages"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A layer as the first version sealed it."""
+    site = tmp_path / "layer/lib/python3.11/site-packages"
+    (site / "toykeras").mkdir(parents=True)
+    (site / "toykeras/__init__.py").write_text("__version__ = '1.0'\n")
+    python = tmp_path / "layer/bin/python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    seal = {
+        "key": "0ccb7da810659b9f0c46",
+        "executable": str(python),
+        "site": str(site),
+        "fingerprint": sealing.fingerprint(site),
+        "base": BASE,
+    }
+    (tmp_path / "layer" / SEAL).write_text(json.dumps(seal))
+    return tmp_path / "layer"
+
+
+def change(folder: Path, **values: object) -> None:
+    seal = json.loads((folder / SEAL).read_text())
+    (folder / SEAL).write_text(json.dumps({**seal, **values}))
+
+
+def test_a_layer_of_the_first_version_is_used(folder: Path) -> None:
+    layer = sealed(folder, BASE)
+    assert layer is not None
+    assert layer.key == "0ccb7da810659b9f0c46"
+    assert layer.executable == str(folder / "bin/python")
+
+
+@pytest.mark.parametrize("text", ["", "{", "null", "{}", '{"key": 1}', "[" * 100_000])
+def test_a_seal_that_cannot_be_read_is_none(folder: Path, text: str) -> None:
+    (folder / SEAL).write_text(text)
+    assert sealed(folder, BASE) is None
+
+
+@pytest.mark.parametrize("name", ["key", "executable", "site", "fingerprint"])
+def test_a_seal_that_lacks_something_is_none(folder: Path, name: str) -> None:
+    seal = json.loads((folder / SEAL).read_text())
+    del seal[name]
+    (folder / SEAL).write_text(json.dumps(seal))
+    assert sealed(folder, BASE) is None
+
+
+def test_an_edit_breaks_the_seal(folder: Path) -> None:
+    (folder / "lib/python3.11/site-packages/toykeras/more.py").write_text("x = 1\n")
+    assert sealed(folder, BASE) is None
+
+
+def test_so_does_an_interpreter_that_is_gone(folder: Path) -> None:
+    (folder / "bin/python").unlink()
+    assert sealed(folder, BASE) is None
+
+
+@pytest.mark.parametrize("base", ["", BASE + "/elsewhere"])
+def test_so_does_another_base(folder: Path, base: str) -> None:
+    assert sealed(folder, base) is None
+
+
+def test_a_folder_without_a_seal_is_none(folder: Path) -> None:
+    (folder / SEAL).unlink()
+    assert sealed(folder, BASE) is None
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    made = tmp_path / "new-layer"
+    made.mkdir()
+    return made
+
+
+def test_what_is_built_is_sealed_and_found_again(empty: Path, processes: Processes, index: LocalIndex) -> None:
+    python = base_executable()
+    notes: list[str] = []
+    layer = Installer(processes, python).build("mine", empty, ["toykeras==1.1"], None, notes.append)
+    assert (Path(layer.site) / "toykeras").is_dir()
+    assert (
+        sealed(empty, "")
+        == layer
+        == Layer(
+            key="mine", executable=layer.executable, site=layer.site, fingerprint=sealing.fingerprint(Path(layer.site))
+        )
+    )
+    assert notes == []
+
+
+def test_what_cannot_be_built_is_not_sealed(empty: Path, processes: Processes, index: LocalIndex) -> None:
+    with pytest.raises(Untestable, match=r"cannot be installed: .*the compiler is missing"):
+        Installer(processes, base_executable()).build("mine", empty, ["toykeras==1.5"], None, lambda _: None)
+    assert sealed(empty, "") is None
+
+
+def test_the_key_names_everything_that_matters() -> None:
+    keys = {
+        layer_key(["a==1", "b==1"], "", "/x/python"),
+        layer_key(["a==1", "b==2"], "", "/x/python"),
+        layer_key(["a==1", "b==1"], "base", "/x/python"),
+        layer_key(["a==1", "b==1"], "", "/y/python"),
+    }
+    assert len(keys) == 4
+    assert layer_key(["b==1", "a==1"], "", "/x/python") in keys, "the order of a lock does not matter"
