@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, Untestable
+from harness.domain.errors import HarnessError, Interrupted, Untestable
 from harness.domain.nightly.alerts import NightlyHistory, after, nightly_history
 from harness.domain.nightly.case_status import CaseStatus, JudgedSymptom, judge_case
 from harness.domain.nightly.expectations import Expectations
@@ -103,6 +103,8 @@ def night(plan: NightlyPlan, moment: datetime, tools: NightlyServices, so_far: N
         builds = existing(tools.index.releases(plan.package), moment)
         stable = existing(tools.index.releases(plan.control_package), moment)
         nightly, control = _chosen(plan, builds, stable)
+    except Interrupted:
+        raise
     except HarnessError as failure:
         return replace(record, fault=failure.what, seconds=time.monotonic() - started)
     age = (moment.date() - (day_of(nightly) or moment.date())).days
@@ -174,6 +176,8 @@ def _look(case: Case, release: Release, repeat: int, tools: NightlyServices) -> 
         return tools.runner.look(case, release, repeat)
     except Untestable as reason:
         return CaseResult(blocked=reason.what)
+    except Interrupted:
+        raise
     except HarnessError as failure:
         return CaseResult(fault=failure.what)
 
@@ -218,6 +222,8 @@ def _narrow(
             sentence = "each was run on its own night, and no build lies between them"
             return replace(known, last_before=status_before.version, confirmed=True, sentence=sentence)
         return tools.narrower.narrow(case, one.symptom, timeline, turns_bad=turns_bad)
+    except Interrupted:
+        raise
     except HarnessError as failure:
         return replace(known, last_before=status_before.version, sentence=f"not narrowed further: {failure.what}")
 
@@ -239,6 +245,8 @@ def _watched(nightly: Release, plan: NightlyPlan, tools: NightlyServices) -> Ite
             continue
         try:
             yield tools.fixes.check(watch, cases[watch.case], nightly)
+        except Interrupted:
+            raise
         except HarnessError as failure:
             yield FixStatus(
                 case=watch.case,
