@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import harness
-from harness import BisectRequest, ReleasesRequest, ReportRequest, ReproduceRequest, TrialRequest
+from harness import BisectRequest, ReleasesRequest, ReportRequest, ReproduceRequest, TrialRequest, codec
 from harness.api import AnswerWarning, Warn
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
@@ -42,7 +42,8 @@ def test_a_search_gives_the_finding_of_its_report(warm: LocalIndex, tmp_path: Pa
         ("regression", "1.4", "2.0"),
     ]
     assert finding.folder == tmp_path / "run"
-    assert (finding.folder / "report.json").read_text(encoding="utf-8") == json_report.json_text(finding)
+    written = codec.loads(Finding, (finding.folder / "report.json").read_bytes())
+    assert json_report.json_text(written) == json_report.json_text(finding)
     kinds = [event.kind for event in heard.events]
     assert kinds[0] is EventKind.BEGIN
     assert kinds[-1] is EventKind.END

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable
 from harness.domain.releases.aggregation import FILES, ReleaseFacts, SourceFacts, disagreement, read_source
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.index_page import IndexPage
@@ -69,7 +69,7 @@ def _facts(
     try:
         environment = prepare_release(services, [case], release, replace(request, mode=Mode.FIXED), listener)
         result = run_once(services, environment, case, release, variant_of(case), fresh=False)
-    except InfrastructureError:
+    except (InfrastructureError, Interrupted):
         raise
     except HarnessError as reason:
         return ReleaseFacts(source=source, released=date, live={}, disagreement=f"live: {reason.what}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, UsageError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.transitions import Transition
@@ -40,8 +41,16 @@ def descend(descent: Descent, case: Case, finding: Finding, folder: Path, reques
     """Search the next finer channel behind every transition of a finding, and so on; add the findings to it.
 
     A transition behind which nothing can be searched is named in a warning; the coarser answer stands.
+
+    Raises:
+        InfrastructureError: machine, index or disk failed; what is finished is kept.
+        Interrupted: the user stopped it, with the command that goes on with the whole search.
     """
-    _descend(descent, case, finding, folder, request)
+    try:
+        _descend(descent, case, finding, folder, request)
+    except Interrupted as stop:  # what goes on is the whole search, not the finer one inside that was stopped
+        resume = f"{finding.reproduce} --resume {shlex.quote(str(folder))}"
+        raise Interrupted(finished=stop.finished, resume=resume) from None
     whole = with_refinements(descent.services.runs, finding, folder)
     descent.services.reports.finding(whole, folder)
     return whole
@@ -76,7 +85,7 @@ def _descend(descent: Descent, case: Case, finding: Finding, folder: Path, reque
             place, found, searched = _behind(descent, finding, transition, own, folder, finer)
             if len(finer.channels) > 1:
                 _descend(descent, own, found, place, searched)
-        except InfrastructureError:
+        except (InfrastructureError, Interrupted):
             raise
         except HarnessError as reason:
             warn(descent.listener, f"{transition.last_before} -> {transition.first_after}: {reason}")

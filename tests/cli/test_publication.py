@@ -87,8 +87,8 @@ def test_a_case_of_any_name_has_its_alert_in_a_folder_below_the_state(tmp_path):
     """It may come from a file of any name."""
     state = tmp_path / "state"
     publication.report(request(state, good(0, case="../../a case"), bad(1, case="../../a case")), {})
-    (alert,) = tmp_path.rglob("alarm.md")
-    assert alert.is_relative_to(state / "alarms")
+    (alert,) = tmp_path.rglob("alert.md")
+    assert alert.is_relative_to(state / "alerts")
     assert alert.parent.name.endswith("a_case-nonfinite-metric")
 
 

@@ -385,7 +385,7 @@ class TestJob:
         self, world: FakeServices, tmp_path: Path
     ):
         world.index.published.clear()
-        with pytest.raises(UsageError, match="has no switches"):
+        with pytest.raises(UsageError, match="has no parameters"):
             bisect(world, search(tmp_path, settings=("fault=on",)), Heard())
         assert not (tmp_path / "run").exists()
 

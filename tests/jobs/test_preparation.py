@@ -324,7 +324,7 @@ class TestFolder:
     def test_the_folder_that_was_asked_for_is_taken(self, world: FakeServices, tmp_path: Path):
         with open_run(world, self.HEADER, RunRequest(output=tmp_path / "mine"), "verify") as journal:
             assert journal.folder == tmp_path / "mine"
-        with pytest.raises(UsageError, match="already holds a run"):
+        with pytest.raises(UsageError, match="already has a run in it"):
             open_run(world, self.HEADER, RunRequest(output=tmp_path / "mine"))
 
     def test_a_run_goes_on_where_it_lies_given_as_path_or_id(self, world: FakeServices):

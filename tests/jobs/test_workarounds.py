@@ -234,7 +234,7 @@ class TestJob:
 
 class TestRefused:
     def test_a_case_with_nothing_to_measure(self, world: FakeServices, tmp_path: Path):
-        world.shelf.cases["identity"] = replace(CASE, remedies=(), claims=())
+        world.shelf.cases["identity"] = replace(CASE, workarounds=(), claims=())
         with pytest.raises(UsageError, match="no workarounds and no claims") as refused:
             measure_workarounds(world, request(tmp_path), Heard())
         assert "NAME.claims.toml" in (refused.value.hint or "")
@@ -247,7 +247,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         "wrong",
         [
-            {"remedies": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
+            {"workarounds": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
             {"claims": (Claim(says="s", predicts="good", options={"falut": "nan"}),)},
         ],
     )

@@ -36,7 +36,7 @@ def command(case: str, state: Path, *, as_json: bool) -> int:
     if case not in known:
         near = difflib.get_close_matches(case, known, n=3, cutoff=0.4) or known
         raise UsageError(f"no night looked at {case!r}", where=str(state), hint=f"known: {', '.join(near)}")
-    nights, periods = nightly_database.evenings(path, case), nightly_database.bad_periods(path, case)
+    nights, periods = nightly_database.nights(path, case), nightly_database.bad_periods(path, case)
     if as_json:
         shown = {"case": case, "nights": [asdict(n) for n in nights], "bad_periods": [asdict(p) for p in periods]}
         click.echo(json.dumps(shown, indent=2))
@@ -58,7 +58,7 @@ def _nights(case: str, nights: list[NightRow]) -> Table:
         table.add_column(name, overflow="fold")
     for n in nights:
         why = "taken over from two equal neighbours" if n.inferred else clean(n.reason, 90)
-        table.add_row(n.night, escape(n.nightly), n.word, n.symptoms, escape(why))
+        table.add_row(n.night, escape(n.nightly), n.status, n.symptoms, escape(why))
     return table
 
 

@@ -18,9 +18,9 @@ from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.verdicts.verdict import Outcome
 from harness.jobs import bisection
-from harness.jobs.nightly.case_runs import SlotRunner, search_request
+from harness.jobs.nightly.case_runs import search_request
 from harness.jobs.preparation import as_package, variant_of
-from harness.jobs.protocols import Event, EventKind, Listener, Services
+from harness.jobs.protocols import CaseRunner, Event, EventKind, Listener, Services
 from harness.jobs.requests import NightlyRequest
 
 
@@ -45,7 +45,7 @@ class ReplayRunner:
         searched: What the search of each case knows.
     """
 
-    def __init__(self, runner: SlotRunner, searched: Mapping[str, SearchedNights]) -> None:
+    def __init__(self, runner: CaseRunner, searched: Mapping[str, SearchedNights]) -> None:
         self._runner = runner
         self._searched = searched
 

@@ -96,7 +96,7 @@ def test_everything_is_made_from_the_journal(tmp_path: Path) -> None:
     assert made == {
         "nights.jsonl",
         "history.sqlite",
-        "alarms/identity-nonfinite-metric/alarm.md",
+        "alerts/identity-nonfinite-metric/alert.md",
         *(f"2024-11-02/{name}" for name in ("report.md", "report.json", "junit.xml", "summary.md")),
     }
     before = {name: (folder / name).read_bytes() for name in made if not name.endswith("sqlite")}
@@ -127,7 +127,7 @@ def test_ci_sees_annotations_and_a_summary(tmp_path: Path, monkeypatch: pytest.M
 
 def test_json_is_the_only_thing_on_stdout(tmp_path: Path) -> None:
     _, output = run("--report-only", "--json", "--state", str(state(tmp_path, good(0), bad(1))))
-    assert json.loads(output)["night"]["judged"][0]["word"] == "new"
+    assert json.loads(output)["night"]["judged"][0]["status"] == "new"
 
 
 def test_an_empty_state_has_nothing_to_report(tmp_path: Path) -> None:
