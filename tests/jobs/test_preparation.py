@@ -13,7 +13,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.question import Question
-from harness.domain.findings.transitions import Kind
+from harness.domain.findings.transition import Kind
 from harness.domain.releases.companions import Companions, Interpreter, Mode
 from harness.domain.releases.index_page import IndexPage
 from harness.domain.releases.release import Channel, Order, Release, Timeline, stable_timeline

@@ -18,9 +18,9 @@ from harness.domain.trials.observation import FixFacts, Observation
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
 from harness.jobs.executor import Runner
+from harness.jobs.fixes.verification import CONTROL_LIMIT, Verification, grade_release, run_verification, verify_fix
 from harness.jobs.protocols import EventKind
 from harness.jobs.requests import VerifyRequest
-from harness.jobs.verification import CONTROL_LIMIT, Verification, grade_release, run_verification, verify_fix
 from tests.examples import case, observation, release, timeline
 from tests.fakes import TWO, FakeServices, Heard, MemoryJournal, TableEnvironments, TableTrials, untestable
 
