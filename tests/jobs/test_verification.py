@@ -289,4 +289,4 @@ class TestJob:
         world.built.prepared.clear()
         again, _ = verify_fix(world, request(tmp_path, output=None, resume=tmp_path / "run"), Heard())
         assert world.built.prepared == []
-        assert repr(again) == repr(first)
+        assert repr(replace(again, timing={})) == repr(replace(first, timing={}))  # the index was read twice

@@ -127,6 +127,11 @@ class TestClaims:
         assert reference is not None
         assert (dict(reference.options)["fault"], dict(own.options)["fault"]) == ("none", "nan")
 
+    def test_a_script_is_held_against_nothing_and_chooses_its_replicas(self):
+        script = replace(CASE, level=Level.SCRIPT, replicas=1)
+        against, own = workarounds.pair(script, Claim(says="s", predicts="good", options=FAULT))
+        assert (against, own.replicas, dict(own.options)) == (None, 1, FAULT)
+
     def test_settings_that_the_case_does_not_have_are_told(self):
         with pytest.raises(UsageError, match="has no parameter 'falut'"):
             workarounds.pair(CASE, Claim(says="s", predicts="good", options={"falut": "nan"}))
