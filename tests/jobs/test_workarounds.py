@@ -86,8 +86,8 @@ def measured(
 class TestWorkarounds:
     def test_one_row_per_workaround_one_cell_per_release_and_count(self):
         report = measured(survey(), SwitchedTrials(), MemoryJournal())
-        told = {row.remedy.name: [(c.replicas, c.cured, c.right) for c in row.cells] for row in report.rows}
-        assert told == {
+        effects = {row.remedy.name: [(c.replicas, c.cured, c.right) for c in row.cells] for row in report.rows}
+        assert effects == {
             "cures": [(1, Effect.YES, Effect.YES), (2, Effect.YES, Effect.YES)],
             "hides": [(1, Effect.YES, Effect.YES), (2, Effect.YES, Effect.NO)],
             "nothing": [(1, Effect.NO, Effect.NO), (2, Effect.NO, Effect.NO)],
