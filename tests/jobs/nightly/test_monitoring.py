@@ -131,7 +131,7 @@ class World:
 
 
 def words(history: NightlyHistory) -> list[str]:
-    return [one.word.value for night in history.nights for one in night.judged]
+    return [one.status.value for night in history.nights for one in night.judged]
 
 
 def test_a_quiet_night_costs_one_run_of_each() -> None:
@@ -176,11 +176,11 @@ def test_on_the_first_night_the_search_begins_at_the_control() -> None:
     assert world.narrower.given[0].versions[0] == "3.7.0.dev2024110103"
 
 
-def test_a_search_that_fails_keeps_the_alarm() -> None:
+def test_a_search_that_fails_keeps_the_alert() -> None:
     world = World(bad_since(date(2024, 11, 3)))
     world.narrower = LastPair(InfrastructureError("the disk is full"))
     history = world.pass_nights(0, 9)
-    assert [alarm.is_open for alarm in history.alarms] == [True]
+    assert [alert.is_open for alert in history.alerts] == [True]
     assert history.nights[-1].record.narrowed[0].sentence == "not narrowed further: the disk is full"
 
 
@@ -199,18 +199,18 @@ def test_a_broken_index_neither_opens_nor_closes_and_the_next_night_goes_on() ->
     world.index.down = True
     history = world.pass_nights(3)
     assert history.nights[-1].record.fault == "the package index does not answer"
-    assert [alarm.is_open for alarm in history.alarms] == [True]
+    assert [alert.is_open for alert in history.alerts] == [True]
     world.index.down = False
     history = world.pass_nights(6, 7, 8)
-    assert [alarm.is_open for alarm in history.alarms] == [False]
-    assert [change.word for change in history.alarms[0].changes] == ["new", "fixed", "closed"]
+    assert [alert.is_open for alert in history.alerts] == [False]
+    assert [change.status for change in history.alerts[0].changes] == ["new", "fixed", "closed"]
 
 
 def test_an_empty_index_is_a_fault_and_no_answer() -> None:
     world = World(bad_since(date.max), days=0)
     history = world.pass_nights(0)
     assert "no release of keras-nightly" in history.nights[-1].record.fault
-    assert history.alarms == ()
+    assert history.alerts == ()
 
 
 @pytest.mark.parametrize("where", ["keras-nightly", "keras"])
@@ -224,13 +224,13 @@ def test_a_red_canary_neither_opens_nor_closes(where: str) -> None:
 
     world = World(answer)
     red.append(True)
-    assert world.pass_nights(0, 2).alarms == ()
+    assert world.pass_nights(0, 2).alerts == ()
     red.clear()
     world = World(answer)
     world.pass_nights(1, 2)
     red.append(True)
     history = world.pass_nights(7)
-    assert [alarm.is_open for alarm in history.alarms] == [True]
+    assert [alert.is_open for alert in history.alerts] == [True]
     assert words(history)[-1] == ("insufficient data" if where == "keras-nightly" else "suspicious")
 
 
@@ -309,13 +309,13 @@ def test_a_night_repeated_on_the_same_day_replaces_the_earlier_one() -> None:
     assert [night.judged for night in again.nights] == [night.judged for night in history.nights]
 
 
-def test_what_is_recorded_is_no_alarm_until_it_is_over() -> None:
+def test_what_is_recorded_is_no_alert_until_it_is_over() -> None:
     known = Expectation(
         case="identity", symptom=NAN, range=">=3.7.0.dev20241103", reason="under review", expires=date(2024, 11, 10)
     )
     world = World(bad_since(date(2024, 11, 3)), expectations=Expectations(expected=(known,)))
     history = world.pass_nights(1, 2, 3)
-    assert history.alarms == ()
+    assert history.alerts == ()
     history = world.pass_nights(12)
     assert words(history)[-1] == "regressed"
     assert any("expired on 2024-11-10" in note for note in history.nights[-1].record.notes)
@@ -337,10 +337,10 @@ def test_watched_fixes_are_answered_and_a_failure_is_told() -> None:
     assert (watched.answer, watched.reason) == ("cannot be told", "3.9.2 cannot be installed")
 
 
-def test_an_index_without_a_recent_build_is_an_alarm_of_its_own() -> None:
+def test_an_index_without_a_recent_build_is_an_alert_of_its_own() -> None:
     world = World(bad_since(date.max), days=2)
     history = world.pass_nights(1, 4, 5, 6)
-    assert [(alarm.symptom, alarm.opened) for alarm in history.alarms] == [(None, "2024-11-06")]
+    assert [(alert.symptom, alert.opened) for alert in history.alerts] == [(None, "2024-11-06")]
 
 
 def test_flaky_runs_are_told_as_such() -> None:
@@ -361,7 +361,7 @@ def test_a_run_that_fails_while_confirming_ends_the_confirmation() -> None:
 
     history = World(answer).pass_nights(0)
     assert words(history) == ["infrastructure"]
-    assert history.alarms == ()
+    assert history.alerts == ()
 
 
 def test_hidden_symptoms_stay_untested() -> None:

@@ -52,7 +52,7 @@ def replay(world: FakeServices, folder: Path, first: int, last: int, **changes: 
 def words(records: Sequence[NightRecord]) -> list[str]:
     """What each night says of NaN."""
     judged = [one for night in nightly_history(records).nights for one in night.judged]
-    return [one.word.value for one in judged if one.symptom is NAN]
+    return [one.status.value for one in judged if one.symptom is NAN]
 
 
 class TestReplay:
