@@ -249,7 +249,7 @@ class TestQuestion:
         assert question(about=case(replicas=2)).strategy == "mirrored"
 
     @pytest.mark.parametrize(
-        ("changed", "told"),
+        ("changed", "field"),
         [
             ({"about": case(text="other")}, "case_digest"),
             ({"policy": Policy(symptoms=(Symptom.EXCEPTION,))}, "symptoms"),
@@ -262,10 +262,10 @@ class TestQuestion:
             ({"ends": ("3.5.0", "3.7.0")}, "last"),
         ],
     )
-    def test_a_question_that_changed_says_in_what(self, changed, told):
+    def test_a_question_that_changed_says_in_what(self, changed, field):
         """A resumed run must ask the same; the refusal names the field with both values."""
         differences = question().differences(question(**changed))
-        assert [d.partition(":")[0] for d in differences if d.startswith(told)] == [told]
+        assert [d.partition(":")[0] for d in differences if d.startswith(field)] == [field]
         assert all(" -> " in difference for difference in differences)
         assert question().differences(question()) == []
 
