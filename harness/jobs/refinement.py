@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -12,10 +12,11 @@ from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
 from harness.domain.findings.finding import Finding
-from harness.domain.findings.transitions import Transition
+from harness.domain.findings.transition import Transition
 from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
+from harness.jobs import timeline_search
 from harness.jobs.preparation import page_of, same_companions, under_test, warn
 from harness.jobs.protocols import Clone, Event, EventKind, Listener, Runs, Services
 from harness.jobs.requests import BisectRequest, ReportRequest
@@ -25,16 +26,13 @@ FOLDER = "stages"
 WIDER = timedelta(days=2)
 """Where the change is not between two builds: one of them may have been made of older sources than its day says."""
 
-Search = Callable[[Services, Case, BisectRequest, Listener], tuple[Finding, Path]]
-
 
 @dataclass(frozen=True)
 class Descent:
-    """What going on to finer channels needs: the world, the listener, and the search itself."""
+    """What going on to finer channels needs of the world."""
 
     services: Services
     listener: Listener
-    search: Search
 
 
 def descend(descent: Descent, case: Case, finding: Finding, folder: Path, request: BisectRequest) -> Finding:
@@ -109,7 +107,7 @@ def _behind(
         )
         detail = f"{transition.symptom.value}: {case.package} {first} to {last}"
         descent.listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
-        found, _ = descent.search(descent.services, case, searched, descent.listener)
+        found, _ = timeline_search.search(descent.services, case, searched, descent.listener)
         if any(t.kind is transition.kind for t in found.transitions):
             break
     return place, found, searched

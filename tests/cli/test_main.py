@@ -19,8 +19,8 @@ from harness.domain.errors import Interrupted, UsageError
 from harness.domain.findings.finding import Finding
 from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
-from harness.jobs.bisection import SearchRequest, run_search
 from harness.jobs.executor import Runner
+from harness.jobs.timeline_search import SearchRequest, run_search
 from tests.examples import case, release, timeline
 from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, header
 from tests.offline import Offline, harness

@@ -146,8 +146,8 @@ class TestPlainVariant:
 class TestCommand:
     def test_placeholders_become_what_can_be_typed(self):
         plain = Variant(options=(("fault", "silent log"), ("policy", "float32")))
-        told = complete_command("ask since when: harness bisect CASE RANGE SETTINGS", "my case.py", "3.9.0", plain)
-        words = shlex.split(told.partition(": ")[2])
+        completed = complete_command("ask since when: harness bisect CASE RANGE SETTINGS", "my case.py", "3.9.0", plain)
+        words = shlex.split(completed.partition(": ")[2])
         assert words == [
             *["harness", "bisect", "my case.py", "--from", "3.9.0", "--to", "3.9.0"],
             *["--set", "fault=silent log", "--set", "policy=float32"],

@@ -126,6 +126,20 @@ class TestWider:
         assert wider.question.first == NIGHTS[0].version
         assert [p.name for p in world.runs.below(tmp_path / "run" / FOLDER)][1].endswith("-wider")
 
+    def test_a_change_that_no_span_shows_leaves_the_finer_searches_without_one(
+        self, world: FakeServices, tmp_path: Path
+    ):
+        world.table.shown |= dict.fromkeys((r.version for r in NIGHTS), "good")
+        finding = search(world, tmp_path, Channel.STABLE, Channel.NIGHTLY)
+        assert [sides(one) for one in finding.stages] == [[], []]
+        assert sides(finding) == [("3.9.0", "3.10.0")]
+
+    def test_a_wider_span_that_has_no_more_builds_is_not_searched_again(self, world: FakeServices, tmp_path: Path):
+        """The index keeps nightlies for some weeks only."""
+        world.index.published = [*STABLE, *NIGHTS[15:]]
+        world.table.shown |= dict.fromkeys((r.version for r in NIGHTS), "good")
+        assert len(search(world, tmp_path, Channel.STABLE, Channel.NIGHTLY).stages) == 1
+
     def test_where_the_likely_span_has_it_nothing_wider_is_run(self, world: FakeServices, tmp_path: Path):
         search(world, tmp_path, Channel.STABLE, Channel.NIGHTLY)
         assert not {r.version for r in NIGHTS[:10]} & {t.release for t in world.table.ran}
@@ -151,17 +165,17 @@ class TestFailures:
         world.commits = (commit(500, on(-90)), commit(501, on(-60)))
         heard = Heard()
         finding = search(world, tmp_path, Channel.STABLE, Channel.COMMIT, heard=heard)
-        (told,) = [e.detail for e in heard.events if e.kind is EventKind.WARNING]
-        assert told.startswith("3.9.0 -> 3.10.0: the clone has no commit between ")
-        assert f"it ends with {world.commits[1].version[:12]} of 2024-12-31" in told
+        (warning,) = [e.detail for e in heard.events if e.kind is EventKind.WARNING]
+        assert warning.startswith("3.9.0 -> 3.10.0: the clone has no commit between ")
+        assert f"it ends with {world.commits[1].version[:12]} of 2024-12-31" in warning
         assert (sides(finding), finding.stages) == ([("3.9.0", "3.10.0")], ())
 
     def test_releases_without_dates_have_nothing_between_them(self, world: FakeServices, tmp_path: Path):
         world.index.published[:2] = [Release(package="keras", version=v) for v in ("3.9.0", "3.10.0")]
         heard = Heard()
         search(world, tmp_path, Channel.STABLE, Channel.NIGHTLY, heard=heard)
-        (told,) = [e.detail for e in heard.events if e.kind is EventKind.WARNING]
-        assert "its releases have no dates to search between" in told
+        (warning,) = [e.detail for e in heard.events if e.kind is EventKind.WARNING]
+        assert "its releases have no dates to search between" in warning
 
     def test_a_fault_of_the_machine_ends_it(self, world: FakeServices, tmp_path: Path):
         world.built.failures[NIGHTS[10].version] = InfrastructureError("disk full")

@@ -33,7 +33,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeServices:
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "told"),
+    ("verdicts", "expected"),
     [
         ({Symptom.EXCEPTION: GOOD}, ("good", "equals its reference on one replica")),
         ({Symptom.EXCEPTION: GOOD, Symptom.WRONG_WEIGHTS: HIDDEN}, ("good", "not judged: hidden by nonfinite-metric")),
@@ -42,8 +42,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeServices:
         ({}, ("skip", "nothing to judge")),
     ],
 )
-def test_the_worst_decides_and_what_was_not_judged_is_told(verdicts, told):
-    assert summary(verdicts) == told
+def test_the_worst_decides_and_what_was_not_judged_is_told(verdicts, expected):
+    assert summary(verdicts) == expected
 
 
 class TestRun:

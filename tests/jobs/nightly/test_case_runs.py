@@ -85,15 +85,15 @@ class TableAttempts:
 )
 def test_is_the_fix_in_yet(some: Case, broken: str, nightly: str, answer: str) -> None:
     attempts = TableAttempts({"3.9.2": broken, NIGHTLY.version: nightly})
-    told = ReleaseFixChecker(attempts, "keras").check(WATCH, some, NIGHTLY)
-    assert (told.answer, told.link) == (answer, WATCH.link)
+    status = ReleaseFixChecker(attempts, "keras").check(WATCH, some, NIGHTLY)
+    assert (status.answer, status.link) == (answer, WATCH.link)
 
 
 def test_a_release_that_cannot_be_tested_is_no_answer(some: Case) -> None:
     attempts = TableAttempts({"3.9.2": "nan", NIGHTLY.version: "good"}, blocked=(NIGHTLY.version,))
-    told = ReleaseFixChecker(attempts, "keras").check(WATCH, some, NIGHTLY)
-    assert told.answer == "cannot be told"
-    assert "no wheel" in told.reason
+    status = ReleaseFixChecker(attempts, "keras").check(WATCH, some, NIGHTLY)
+    assert status.answer == "cannot be told"
+    assert "no wheel" in status.reason
 
 
 class Pages:
@@ -247,5 +247,5 @@ class TestSearchNarrower:
 
 def test_the_answer_names_the_fix_that_is_waited_for(some: Case) -> None:
     attempts = TableAttempts({"3.9.2": "nan", NIGHTLY.version: "good"})
-    told = ReleaseFixChecker(attempts, "keras").check(replace(WATCH, link=""), some, NIGHTLY)
-    assert (told.case, told.symptom, told.broken, told.link) == (some.name, NAN, "3.9.2", "")
+    status = ReleaseFixChecker(attempts, "keras").check(replace(WATCH, link=""), some, NIGHTLY)
+    assert (status.case, status.symptom, status.broken, status.link) == (some.name, NAN, "3.9.2", "")

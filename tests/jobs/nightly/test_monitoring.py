@@ -130,8 +130,8 @@ class World:
         return nightly_history(self.journal.records())
 
 
-def words(told: NightlyHistory) -> list[str]:
-    return [one.status.value for night in told.nights for one in night.judged]
+def words(history: NightlyHistory) -> list[str]:
+    return [one.status.value for night in history.nights for one in night.judged]
 
 
 def test_a_quiet_night_costs_one_run_of_each() -> None:
@@ -142,8 +142,8 @@ def test_a_quiet_night_costs_one_run_of_each() -> None:
 
 def test_a_change_is_confirmed_by_fresh_runs_and_a_second_run_of_the_control() -> None:
     world = World(bad_since(date(2024, 11, 3)))
-    told = world.pass_nights(0, 1, 2, 3)
-    assert words(told) == ["as expected", "as expected", "new", "still bad"]
+    history = world.pass_nights(0, 1, 2, 3)
+    assert words(history) == ["as expected", "as expected", "new", "still bad"]
     night = [(version, repeat) for _, version, repeat in world.runner.ran[4:9]]
     assert sorted(night) == [
         ("3.6.0", 0),
@@ -179,38 +179,38 @@ def test_on_the_first_night_the_search_begins_at_the_control() -> None:
 def test_a_search_that_fails_keeps_the_alert() -> None:
     world = World(bad_since(date(2024, 11, 3)))
     world.narrower = LastPair(InfrastructureError("the disk is full"))
-    told = world.pass_nights(0, 9)
-    assert [alert.is_open for alert in told.alerts] == [True]
-    assert told.nights[-1].record.narrowed[0].sentence == "not narrowed further: the disk is full"
+    history = world.pass_nights(0, 9)
+    assert [alert.is_open for alert in history.alerts] == [True]
+    assert history.nights[-1].record.narrowed[0].sentence == "not narrowed further: the disk is full"
 
 
 def test_only_what_existed_on_a_night_is_used() -> None:
     world = World(bad_since(date.max))
     late = Release(package="keras", version="3.7.0", released=START + timedelta(days=5))
     world.index.published["keras"] = [*STABLE, late]
-    told = world.pass_nights(4, 6)
-    assert [night.record.control for night in told.nights] == ["3.6.0", "3.7.0"]
-    assert [night.record.nightly for night in told.nights] == ["3.7.0.dev2024110503", "3.7.0.dev2024110703"]
+    history = world.pass_nights(4, 6)
+    assert [night.record.control for night in history.nights] == ["3.6.0", "3.7.0"]
+    assert [night.record.nightly for night in history.nights] == ["3.7.0.dev2024110503", "3.7.0.dev2024110703"]
 
 
 def test_a_broken_index_neither_opens_nor_closes_and_the_next_night_goes_on() -> None:
     world = World(bad_since(date(2024, 11, 3), date(2024, 11, 6)))
     world.pass_nights(1, 2)
     world.index.down = True
-    told = world.pass_nights(3)
-    assert told.nights[-1].record.fault == "the package index does not answer"
-    assert [alert.is_open for alert in told.alerts] == [True]
+    history = world.pass_nights(3)
+    assert history.nights[-1].record.fault == "the package index does not answer"
+    assert [alert.is_open for alert in history.alerts] == [True]
     world.index.down = False
-    told = world.pass_nights(6, 7, 8)
-    assert [alert.is_open for alert in told.alerts] == [False]
-    assert [change.status for change in told.alerts[0].changes] == ["new", "fixed", "closed"]
+    history = world.pass_nights(6, 7, 8)
+    assert [alert.is_open for alert in history.alerts] == [False]
+    assert [change.status for change in history.alerts[0].changes] == ["new", "fixed", "closed"]
 
 
 def test_an_empty_index_is_a_fault_and_no_answer() -> None:
     world = World(bad_since(date.max), days=0)
-    told = world.pass_nights(0)
-    assert "no release of keras-nightly" in told.nights[-1].record.fault
-    assert told.alerts == ()
+    history = world.pass_nights(0)
+    assert "no release of keras-nightly" in history.nights[-1].record.fault
+    assert history.alerts == ()
 
 
 @pytest.mark.parametrize("where", ["keras-nightly", "keras"])
@@ -229,9 +229,9 @@ def test_a_red_canary_neither_opens_nor_closes(where: str) -> None:
     world = World(answer)
     world.pass_nights(1, 2)
     red.append(True)
-    told = world.pass_nights(7)
-    assert [alert.is_open for alert in told.alerts] == [True]
-    assert words(told)[-1] == ("insufficient data" if where == "keras-nightly" else "suspicious")
+    history = world.pass_nights(7)
+    assert [alert.is_open for alert in history.alerts] == [True]
+    assert words(history)[-1] == ("insufficient data" if where == "keras-nightly" else "suspicious")
 
 
 def test_a_fault_in_one_case_is_no_word_about_the_others() -> None:
@@ -241,10 +241,10 @@ def test_a_fault_in_one_case_is_no_word_about_the_others() -> None:
         return GOOD
 
     world = World(answer, cases=(case(name="unlucky"), case()))
-    told = world.pass_nights(0)
-    assert [night.record.fault for night in told.nights] == [""]
-    assert words(told) == ["infrastructure", "as expected"]
-    assert told.nights[0].record.cases[0].nightly[0].fault == "the disk is full"
+    history = world.pass_nights(0)
+    assert [night.record.fault for night in history.nights] == [""]
+    assert words(history) == ["infrastructure", "as expected"]
+    assert history.nights[0].record.cases[0].nightly[0].fault == "the disk is full"
 
 
 def test_a_night_that_is_killed_half_way_leaves_nothing_and_the_next_goes_on() -> None:
@@ -265,8 +265,8 @@ def test_a_night_that_is_killed_half_way_leaves_nothing_and_the_next_goes_on() -
     assert world.journal.begun == ["2024-11-02", "2024-11-03"]
     assert list(world.journal.written) == ["2024-11-02"]
     armed.clear()
-    told = world.pass_nights(3)
-    assert words(told)[-2:] == ["new", "new"]
+    history = world.pass_nights(3)
+    assert words(history)[-2:] == ["new", "new"]
 
 
 @pytest.mark.parametrize("where", ["index", "runner", "narrower", "fixes"])
@@ -304,9 +304,9 @@ def test_a_night_that_is_interrupted_anywhere_is_no_record(where: str) -> None:
 
 def test_a_night_repeated_on_the_same_day_replaces_the_earlier_one() -> None:
     world = World(bad_since(date(2024, 11, 3)))
-    told = world.pass_nights(1, 2)
+    history = world.pass_nights(1, 2)
     again = world.pass_nights(2)
-    assert [night.judged for night in again.nights] == [night.judged for night in told.nights]
+    assert [night.judged for night in again.nights] == [night.judged for night in history.nights]
 
 
 def test_what_is_recorded_is_no_alert_until_it_is_over() -> None:
@@ -314,11 +314,11 @@ def test_what_is_recorded_is_no_alert_until_it_is_over() -> None:
         case="identity", symptom=NAN, range=">=3.7.0.dev20241103", reason="under review", expires=date(2024, 11, 10)
     )
     world = World(bad_since(date(2024, 11, 3)), expectations=Expectations(expected=(known,)))
-    told = world.pass_nights(1, 2, 3)
-    assert told.alerts == ()
-    told = world.pass_nights(12)
-    assert words(told)[-1] == "regressed"
-    assert any("expired on 2024-11-10" in note for note in told.nights[-1].record.notes)
+    history = world.pass_nights(1, 2, 3)
+    assert history.alerts == ()
+    history = world.pass_nights(12)
+    assert words(history)[-1] == "regressed"
+    assert any("expired on 2024-11-10" in note for note in history.nights[-1].record.notes)
 
 
 def test_a_misspelt_case_in_the_expectations_is_named() -> None:
@@ -333,14 +333,14 @@ def test_watched_fixes_are_answered_and_a_failure_is_told() -> None:
     world = World(bad_since(date.max), expectations=Expectations(watches=(watch, replace(watch, case="other"))))
     assert [w.answer for w in world.pass_nights(0).nights[0].record.watched] == ["yes"]
     world.fixes = Answered(Untestable("3.9.2 cannot be installed"))
-    (told,) = world.pass_nights(1).nights[-1].record.watched
-    assert (told.answer, told.reason) == ("cannot be told", "3.9.2 cannot be installed")
+    (watched,) = world.pass_nights(1).nights[-1].record.watched
+    assert (watched.answer, watched.reason) == ("cannot be told", "3.9.2 cannot be installed")
 
 
 def test_an_index_without_a_recent_build_is_an_alert_of_its_own() -> None:
     world = World(bad_since(date.max), days=2)
-    told = world.pass_nights(1, 4, 5, 6)
-    assert [(alert.symptom, alert.opened) for alert in told.alerts] == [(None, "2024-11-06")]
+    history = world.pass_nights(1, 4, 5, 6)
+    assert [(alert.symptom, alert.opened) for alert in history.alerts] == [(None, "2024-11-06")]
 
 
 def test_flaky_runs_are_told_as_such() -> None:
@@ -348,9 +348,9 @@ def test_flaky_runs_are_told_as_such() -> None:
         return BAD if release.package == "keras-nightly" and repeat == 0 else GOOD
 
     world = World(answer)
-    told = world.pass_nights(0)
-    assert words(told) == ["flaky"]
-    assert "bad in 1 of 3 runs" in told.nights[0].judged[0].reason
+    history = world.pass_nights(0)
+    assert words(history) == ["flaky"]
+    assert "bad in 1 of 3 runs" in history.nights[0].judged[0].reason
 
 
 def test_a_run_that_fails_while_confirming_ends_the_confirmation() -> None:
@@ -359,9 +359,9 @@ def test_a_run_that_fails_while_confirming_ends_the_confirmation() -> None:
             raise InfrastructureError("the disk is full")
         return BAD if release.package == "keras-nightly" else GOOD
 
-    told = World(answer).pass_nights(0)
-    assert words(told) == ["infrastructure"]
-    assert told.alerts == ()
+    history = World(answer).pass_nights(0)
+    assert words(history) == ["infrastructure"]
+    assert history.alerts == ()
 
 
 def test_hidden_symptoms_stay_untested() -> None:

@@ -13,8 +13,8 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, Interrupted, UsageError
 from harness.domain.fixes.grades import FixExit, FixReport, Grade
 from harness.domain.releases.release import Channel, Release
+from harness.jobs.fixes.verification import verify_fix as verify
 from harness.jobs.requests import VerifyRequest
-from harness.jobs.verification import verify_fix as verify
 from tests.examples import FIRST_DAY, case, timeline
 from tests.fakes import FakeServices, Heard, TableEnvironments, TableTrials, commit, untestable
 
