@@ -143,7 +143,7 @@ def test_a_damaged_clone_ends_the_search_and_makes_no_commit_untestable(
 def test_a_file_that_goes_missing_while_the_search_goes_on(
     tmp_path: Path, harness_run: Harness, index: LocalIndex
 ) -> None:
-    """No commit becomes untestable: the run is resumed when the clone is whole again."""
+    """What is fetched already is enough for the answer; the changed lines are not, and that is said."""
     made = history(tmp_path / "clone", [GOOD, GOOD, BAD, BAD])
     name = made.git("rev-parse", "HEAD~1:toykeras/__init__.py")
     damaged = made.clone / ".git" / "objects" / name[:2] / name[2:]
@@ -151,9 +151,11 @@ def test_a_file_that_goes_missing_while_the_search_goes_on(
     body = f"import pathlib\nif pathlib.Path({str(damaged)!r}).exists(): pathlib.Path({str(damaged)!r}).rename({str(away)!r})"
     words = words_of(repro(tmp_path, body=body), made.commits[0], made.commits[3])
     asked = ["--channel", "commit", "--clone", str(made.clone), "--output", str(tmp_path / "run"), "--jobs", "1"]
-    stopped = harness_run(*words, *asked)
-    assert stopped.code == 6
-    assert "git cannot fetch the commit from the clone" in stopped.err
+    found = harness_run(*words, *asked)
+    assert found.code == 0
+    assert found.transitions == [("regression", made.commits[1], made.commits[2])]
+    assert "warning: the answer is complete, but not everything could be kept: git cannot read the clone" in found.err
+    assert not list((tmp_path / "run" / "kept").iterdir())
 
 
 def test_dates_that_no_calendar_has(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
