@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -85,7 +87,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code; a user's mistake never shows a traceback."""
-    sys.exit(run(sys.argv[1:]))
+    _guard_output()
+    sys.exit(_flushed(run(sys.argv[1:])))
 
 
 def run(arguments: list[str]) -> int:
@@ -112,11 +115,92 @@ def run(arguments: list[str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OUR_FAULT)
+    except OutputLost as lost:
+        return _say_lost(lost)
     except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is our fault, and keep the trace
         click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {error}", err=True)
         click.echo(traceback.format_exc(), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)
         return int(ExitCode.OUR_FAULT)
+
+
+class OutputLost(Exception):
+    """What should be printed could not be: the disk behind it is full, or the limit on the size of files is reached."""
+
+
+class _Output(io.RawIOBase):
+    """A stream that a reader may leave (``| head``) and that never ends the work behind it.
+
+    Args:
+        number: File descriptor.
+        must: Whether a failing disk is told of; else what cannot be printed is dropped.
+    """
+
+    def __init__(self, number: int, *, must: bool) -> None:
+        self._number = number
+        self._must = must
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def fileno(self) -> int:
+        """Its file descriptor."""
+        return self._number
+
+    def isatty(self) -> bool:
+        """Whether a terminal is behind it."""
+        return os.isatty(self._number)
+
+    def write(self, data: Any) -> int:
+        """Write, or drop what nobody reads."""
+        try:
+            return os.write(self._number, data)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._number)
+            if self._must and error.errno != errno.EPIPE:
+                raise OutputLost(error.strerror) from error
+            return len(data)
+
+
+def _guard_output() -> None:
+    """Let neither a reader that leaves nor a full disk behind the progress end a search."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+                raw = _Output(stream.fileno(), must=name == "stdout")
+                guarded = io.TextIOWrapper(
+                    io.BufferedWriter(raw),
+                    encoding=stream.encoding,
+                    errors="backslashreplace",
+                    line_buffering=name == "stderr" or raw.isatty(),
+                )
+                setattr(sys, name, guarded)
+
+
+def _flushed(code: int) -> int:
+    """Print what is left; returns the exit code of the whole."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OutputLost as lost:
+        return _say_lost(lost)
+    except (OSError, ValueError, AttributeError):
+        pass
+    return code
+
+
+def _say_lost(lost: OutputLost) -> int:
+    click.echo(f"harness: the answer cannot be printed: {lost}\n  where: standard output", err=True)
+    click.echo(
+        "  try:   free some space; `harness report RUN` prints it again, and its reports are in its folder", err=True
+    )
+    return int(ExitCode.SURROUNDINGS)
 
 
 def _interrupted(stop: Interrupted) -> str:

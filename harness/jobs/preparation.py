@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,7 +13,7 @@ from packaging.requirements import Requirement
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import UsageError
+from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader, SharedEnvironment
 from harness.domain.releases.companions import Companions
@@ -29,12 +30,23 @@ from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 
 ANY_DAY = "0001-01-01"
 REPORTS = Path("reports")
+LONGEST_NAME = 120
+"""Bytes of a case's name in the name of a folder: no file system takes more than 255 in all."""
 
 
 def warn(listener: Listener, sentence: str) -> None:
     """Tell the user what may bend the answer; nothing when there is nothing to tell."""
     if sentence:
         listener.notify(Event(kind=EventKind.WARNING, detail=sentence))
+
+
+@contextmanager
+def only_warned(listener: Listener, sentence: str) -> Iterator[None]:
+    """Turn a failure of what comes after a finished answer into a warning."""
+    try:
+        yield
+    except InfrastructureError as failure:
+        warn(listener, f"{sentence}: {failure.what}" + (f" ({failure.where})" if failure.where else ""))
 
 
 def with_changes(
@@ -228,5 +240,6 @@ def open_run(services: Services, header: RunHeader, request: RunRequest, kind: s
     if request.resume is not None:
         return services.runs.resume(services.runs.locate(request.resume), header)
     stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
-    name = "-".join(part for part in (kind, header.case.name, stamp) if part)
+    case = header.case.name.encode()[:LONGEST_NAME].decode("utf-8", "ignore")
+    name = "-".join(part for part in (kind, case, stamp) if part)
     return services.runs.begin(request.output or services.runs.unused(REPORTS / name), header)

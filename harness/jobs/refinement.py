@@ -161,7 +161,7 @@ def _commits(
 
 def _no_commit(clone: Clone, since: datetime, until: datetime) -> UsageError:
     newest = clone.commit("HEAD")
-    described = f"{newest.version[:12]} of {newest.released:%Y-%m-%d}"
+    described = newest.version[:12] + (f" of {newest.released:%Y-%m-%d}" if newest.released else "")
     return UsageError(
         f"the clone has no commit between {since:%Y-%m-%d %H:%M} and {until:%Y-%m-%d %H:%M}",
         where=str(clone.path),

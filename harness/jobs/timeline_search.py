@@ -26,9 +26,11 @@ from harness.jobs.preparation import (
     Plan,
     Stopwatch,
     companions_for,
+    only_warned,
     open_run,
     page_of,
     timeline_of,
+    warn,
     with_reference,
 )
 from harness.jobs.protocols import Journal, RunCourse, RunJournal, Services
@@ -76,10 +78,13 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
         )
         with runner.pool, resumable(journal, header.reproduce):
             run_search(wanted, runner, journal)
-        services.runs.remember(header, course_of(journal.entries()))
         finding = assemble.compose(header, journal.entries())
         services.reports.finding(finding, journal.folder)
-        _keep_artifacts(services, case, finding, journal, request, listener)
+        warn(listener, journal.restored())
+        with only_warned(listener, "the answer is complete, but the next search cannot be as fast"):
+            services.runs.remember(header, course_of(journal.entries()))
+        with only_warned(listener, "the answer is complete, but not everything could be kept"):
+            _keep_artifacts(services, case, finding, journal, request, listener)
     return finding, journal.folder
 
 

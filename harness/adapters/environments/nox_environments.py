@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
@@ -126,7 +127,8 @@ class NoxEnvironments:
         while True:
             self._processes.check_open()
             try:
-                lock.acquire(timeout=LOCK_POLL_SECONDS)
+                with disk_errors(Path(lock.lock_file), "set HARNESS_HOME to a folder that can be written"):
+                    lock.acquire(timeout=LOCK_POLL_SECONDS)
                 break
             except Timeout:
                 if not waiting:

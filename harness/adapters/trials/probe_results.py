@@ -14,7 +14,7 @@ from harness.adapters.environments.failures import Transient, machine_failure
 from harness.adapters.processes.process import Ended
 from harness.adapters.processes.redaction import redacted
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, Untestable
+from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
 from harness.domain.verdicts.termination import signal_name
 
@@ -34,7 +34,7 @@ def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None
     try:
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
     except (OSError, codec.Malformed) as error:
-        raise _not_imported(ended) from error
+        raise _not_imported(results, ended) from error
     if imported.error:
         raise Untestable(redacted(f"cannot be imported: {imported.error}"))
     if case.import_name not in imported.versions:
@@ -66,8 +66,11 @@ def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Obser
     return None
 
 
-def _not_imported(ended: Ended) -> HarnessError:
+def _not_imported(results: Path, ended: Ended) -> HarnessError:
     """Why the probe ended before it had imported anything: the machine, or the release."""
+    if not results.is_dir():
+        hint = "does the case remove its results? Correct it and run it again"
+        return Transient("the folder of the results was removed while the trial ran", where=str(results), hint=hint)
     if failure := machine_failure(ended, "importing the package under test"):
         return failure
     if ended.timed_out:
@@ -93,11 +96,33 @@ def read_result(path: Path, ended: Ended) -> Observation:
     try:
         return codec.loads(Observation, redacted(path.read_text(encoding="utf-8")))
     except (OSError, codec.Malformed) as error:
-        raise machine_failure(ended, "running the trial") or Transient(
-            "the probe ended without a result",
-            where=_last_line(ended.tail),
-            hint="memory may have run out; run the same command again",
-        ) from error
+        raise _without_result(path, ended, error) from error
+
+
+def _without_result(path: Path, ended: Ended, error: OSError | codec.Malformed) -> InfrastructureError:
+    """What was seen instead of a result, and what may be behind it."""
+    if ended.exit_code != -signal.SIGKILL and (failure := machine_failure(ended, "running the trial")):
+        return failure
+    last = _last_line(ended.tail)
+    if path.is_dir():
+        hint = "does the case write into the folder of its results? Correct it and run it again"
+        return Transient("the result of the trial was replaced by a folder", where=str(path), hint=hint)
+    if isinstance(error, codec.Malformed):
+        hint = "does the case write over its results? If not, report it with this text"
+        return Transient(f"the result of the trial cannot be read: {str(error)[:300]}", where=str(path), hint=hint)
+    if ended.timed_out:
+        hint = "did the case stop the process that runs it, or is the machine overloaded?"
+        return Transient(f"the probe was not done after {ended.seconds:.0f} s", where=last, hint=hint)
+    if ended.exit_code == -signal.SIGKILL:
+        hint = "does the case kill its parent? If not, memory may have run out: use fewer --jobs and run it again"
+        return Transient("the probe was killed by SIGKILL while running the trial", where=last, hint=hint)
+    if ended.exit_code < 0:
+        hint = "does the case send signals to its parent? Correct it and run it again"
+        return Transient(
+            f"the probe was killed by {signal_name(-ended.exit_code)} while running the trial", where=last, hint=hint
+        )
+    hint = "does the case end its parent or remove its results? If not, report it with this text"
+    return Transient(f"the probe ended without a result (exit code {ended.exit_code})", where=last, hint=hint)
 
 
 def _same_version(seen: str, release: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,9 @@ class Probe:
                 "trials": [*([canary] if needs_canary else []), *described],
             }
             if fix is not None and patching:
-                refusal = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
-                if refusal is not None:
-                    return [_refused(fix, refusal)]
+                patched = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
+                if patched.refusal:
+                    return [_refused(fix, patched.refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             ended = self._start(environment, scratch, described)
@@ -85,7 +86,8 @@ class Probe:
             if needs_canary:
                 check_canary(results, ended)
                 sealed.touch()
-            return [read_result(results / f"{one['id']}.json", ended) for one in described]
+            seen = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            return [_partly(fix, patched.left_out, one) for one in seen] if fix is not None and patching else seen
 
     def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> Ended:
         """Run the probe to its end; its own deadline is later than those of its trials."""
@@ -131,6 +133,13 @@ def _refused(fix: Fix, reason: str) -> Observation:
         ending=Ending(kind=EndingKind.REFUSED, stage=Stage.FIX, message=f"the patch does not apply: {reason}"),
         fix=FixFacts(name=fix.name, outcome="refused", detail=f"the patch does not apply: {reason}"),
     )
+
+
+def _partly(fix: Fix, left_out: Sequence[str], seen: Observation) -> Observation:
+    """The observation with the files of the patch that are not in the package, where there are any."""
+    if not left_out or seen.fix is not None:
+        return seen
+    return replace(seen, fix=FixFacts(name=fix.name, outcome="applied", left_out=tuple(left_out)))
 
 
 def _imports(case: Case) -> list[str]:

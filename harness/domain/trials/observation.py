@@ -124,11 +124,19 @@ class DeviceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class FixFacts:
-    """Whether a fix found something to patch: `applied`, `absent` or `refused`."""
+    """Whether a fix found something to patch.
+
+    Attributes:
+        name: The fix.
+        outcome: `applied`, `absent` or `refused`.
+        detail: What it says of itself.
+        left_out: Files that a patch changes and that are not in the package: nothing was tried with them.
+    """
 
     name: str
     outcome: str
     detail: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

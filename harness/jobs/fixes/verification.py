@@ -33,6 +33,7 @@ from harness.jobs.preparation import (
     open_run,
     page_of,
     timeline_of,
+    warn,
     with_changes,
 )
 from harness.jobs.protocols import Journal, Services
@@ -143,6 +144,7 @@ def _verify_range(
             control = _with_control(wanted, page.releases, runner, journal)
         report = compose(header, wanted, journal.entries(), control)
         services.reports.fixes(report, journal.folder)
+        warn(listener, journal.restored())
     return report, journal.folder
 
 

@@ -116,6 +116,7 @@ def measure_workarounds(
             measure(survey, runner, journal)
         report = compose(header, survey, journal.entries())
         services.reports.workarounds(report, journal.folder)
+        warn(listener, journal.restored())
     return report, journal.folder
 
 
