@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import harness
@@ -20,6 +20,7 @@ from harness.adapters.environments.resolver import Resolver, uv_program
 from harness.adapters.git import Clone
 from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.index.wheels import read_files
+from harness.adapters.processes import redaction
 from harness.adapters.processes.process import Processes, ended_by_signal
 from harness.adapters.storage import case_files, known_issues
 from harness.adapters.storage.files import write_reports
@@ -30,6 +31,7 @@ from harness.adapters.trials.probe_trials import ProbeTrials
 from harness.domain.cases.case import Case
 from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.finding import Finding
+from harness.domain.findings.run import RunHeader
 from harness.domain.fixes.fix import Fix
 from harness.domain.fixes.grades import FixReport
 from harness.domain.fixes.workarounds import WorkaroundReport
@@ -46,12 +48,15 @@ class CaseLibrary:
     """Case files, and what is recorded beside them."""
 
     def read(self, name_or_path: str, *, package: str | None = None) -> Case:
-        """One case by name or path."""
-        return case_files.read(name_or_path, package=package)
+        """One case by name or path; credentials in its companions are remembered, and stand in it no longer."""
+        case = case_files.read(name_or_path, package=package)
+        redaction.remember((*case.companions, *case.data_packages))
+        companions, data_packages = redaction.clean((case.companions, case.data_packages))
+        return replace(case, companions=companions, data_packages=data_packages)
 
     def read_all(self, names: Sequence[str] = ()) -> list[Case]:
         """The cases named, or all that are known."""
-        return case_files.read_all(names)
+        return [self.read(name) for name in (names or case_files.known_cases())]
 
     def callable_as(self, case: Case) -> str:
         """The shortest word that finds the case again."""
@@ -144,13 +149,18 @@ class RealServices:
         self, cases: Sequence[Case], timeline: Timeline, pins: Sequence[str], mode: Mode, python: str | None
     ) -> Companions:
         """Choose interpreter and companions that fit the cases over the timeline."""
+        redaction.remember(pins)
         needed = wanted(
             timeline.releases[0].package,
             [text for case in cases for text in case.companions],
-            pins,
+            redaction.clean(tuple(pins)),
             [text for case in cases for text in case.data_packages],
         )
         return self.planner.plan(timeline, needed, mode, python)
+
+    def redacted(self, header: RunHeader) -> RunHeader:
+        """The same without credentials."""
+        return redaction.clean(header)
 
     def environments(self, companions: Companions, listener: Listener) -> NoxEnvironments:
         """Environments beside these companions."""
@@ -206,7 +216,7 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
         pythons=pythons,
         planner=Planner(Resolver(processes, home, uv), pythons, home),
         cases=CaseLibrary(),
-        runs=RunFolders(home),
+        runs=RunFolders(home, redact=redaction.clean),
         reports=ReportFolder(),
     )
     with ended_by_signal(processes):

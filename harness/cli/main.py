@@ -85,6 +85,7 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code; a user's mistake never shows a traceback."""
+    _hide_credentials()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -98,9 +99,10 @@ def run(arguments: list[str]) -> int:
         click.echo(_interrupted(stop), err=True)
         return int(ExitCode.INTERRUPTED)
     except HarnessError as error:
-        click.echo(f"harness: {error}", err=True)
+        click.echo(_redacted(f"harness: {error}"), err=True)
         return int(error.exit_code)
     except click.ClickException as error:
+        error.message = _redacted(error.message)
         error.show()
         return int(ExitCode.USAGE)
     except SystemExit as ending:
@@ -113,10 +115,25 @@ def run(arguments: list[str]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OUR_FAULT)
     except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is our fault, and keep the trace
-        click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {error}", err=True)
-        click.echo(traceback.format_exc(), err=True)
+        click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {_redacted(str(error))}", err=True)
+        click.echo(_redacted(traceback.format_exc()), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)
         return int(ExitCode.OUR_FAULT)
+
+
+def _hide_credentials() -> None:
+    """Once, before anything is started; skipped where there is nothing to run, so that ``--help`` is instant."""
+    if set(sys.argv[1:]).isdisjoint(("-h", "--help", "--version")):
+        from harness.adapters.processes.own_env import hide
+
+        hide()
+
+
+def _redacted(text: str) -> str:
+    """The text without credentials; loaded late, so that ``--help`` is instant."""
+    from harness.adapters.processes.redaction import redacted
+
+    return redacted(text)
 
 
 def _interrupted(stop: Interrupted) -> str:

@@ -194,7 +194,7 @@ class Plan:
 
     def header(self, services: Services, reproduce: str) -> RunHeader:
         """The first line of the run's journal; `reproduce` is the command that asks the same again."""
-        return RunHeader(
+        header = RunHeader(
             question=self.question,
             case=self.case,
             timeline=self.timeline,
@@ -204,6 +204,7 @@ class Plan:
             index_seconds=self.index_seconds,
             causes=services.cases.causes_for(self.case),
         )
+        return services.redacted(header)
 
 
 class Stopwatch:

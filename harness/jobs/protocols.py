@@ -282,6 +282,10 @@ class Services(Protocol):
         """Operating system and machine."""
         ...
 
+    def redacted(self, header: RunHeader) -> RunHeader:
+        """The same without credentials: what a journal and the reports may say."""
+        ...
+
     @property
     def index(self) -> PackagePages:
         """The package index."""

@@ -30,7 +30,7 @@ def main(request_path: str) -> None:
     """
     with open(request_path, encoding="utf-8") as file:  # noqa: PTH123
         request = json.load(file)
-    die_with(request["parent"], signal.SIGTERM)
+    die_with(int(os.environ.pop("HARNESS_PARENT", request["parent"])), signal.SIGTERM)
     adopt_orphans()
     sys.path[:0] = request.get("paths", [])  # a patched copy of the package under test
     imported = import_all(request["imports"])

@@ -1,0 +1,47 @@
+"""Runs a script from a private copy as if it were run in its own place: ``script_runner.py COPY PLACE ARGUMENT...``.
+
+The text that runs is the one that was read and hashed, whatever becomes of the user's file meanwhile. ``__file__``,
+``sys.argv[0]``, ``sys.path[0]`` (so what lies beside it can be imported) and tracebacks are those of the user's file.
+Only a process that reads ``__file__`` again (``multiprocessing`` with the start method spawn) meets the file itself.
+"""
+
+import builtins
+import importlib.machinery
+import os
+import sys
+import types
+
+
+def main(copy, place, arguments):
+    """Run the copy of a script as ``__main__``."""
+    with open(copy, "rb") as file:
+        source = file.read()
+    sys.argv[:] = [place, *arguments]
+    sys.path[0] = os.path.dirname(os.path.realpath(place))
+    module = types.ModuleType("__main__")
+    loader = importlib.machinery.SourceFileLoader("__main__", place)
+    vars(module).update(__file__=place, __builtins__=builtins, __loader__=loader, __cached__=None)
+    sys.modules["__main__"] = module
+    sys.excepthook = _Tracebacks(place, source)
+    exec(compile(source, place, "exec", dont_inherit=True), vars(module))
+
+
+class _Tracebacks:
+    """Prints an exception as the interpreter does, with lines of the copy and without this module's own frame."""
+
+    def __init__(self, place, source):
+        self.place, self.source = place, source
+
+    def __call__(self, kind, error, traceback):
+        import linecache
+        import traceback as printing
+
+        lines = self.source.decode("utf-8", "replace").splitlines(True)
+        linecache.cache[self.place] = (len(self.source), None, lines, self.place)
+        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+            traceback = traceback.tb_next
+        printing.print_exception(kind, error, traceback)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
