@@ -166,10 +166,12 @@ class RealServices:
         """Environments beside these companions."""
         return NoxEnvironments(self.processes, self.home, self.planner, companions, listener)
 
-    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> ProbeTrials:
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, jobs: int = 1, fixes: Sequence[Fix] = ()
+    ) -> ProbeTrials:
         """Trials in processes of their own."""
         named = {fix.name: fix for fix in fixes}
-        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=named)
+        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, jobs=jobs, fixes=named)
 
     def clone(self, path: Path, package: str) -> Clone:
         """A git clone of a package."""

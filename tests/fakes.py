@@ -357,7 +357,9 @@ class FakeServices:
         del companions, listener
         return self.built
 
-    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> TableTrials:
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, jobs: int = 1, fixes: Sequence[Fix] = ()
+    ) -> TableTrials:
         """The table; how it was asked for is noted."""
         self.began.append((fresh, memory_bytes, tuple(fix.name for fix in fixes)))
         return self.table

@@ -321,8 +321,13 @@ class Services(Protocol):
         """Environments beside these companions."""
         ...
 
-    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> Trials:
-        """Trials; `fresh` leaves the cache aside, `memory_bytes` limits each, `fixes` can be asked for by name."""
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, jobs: int = 1, fixes: Sequence[Fix] = ()
+    ) -> Trials:
+        """Trials; `fresh` leaves the cache aside, `fixes` can be asked for by name.
+
+        `memory_bytes` limits the memory of each; None: what is free is shared by `jobs`.
+        """
         ...
 
     def clone(self, path: Path, package: str) -> Clone:

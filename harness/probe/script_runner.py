@@ -5,6 +5,8 @@ The text that runs is the one that was read and hashed, whatever becomes of the 
 Only a process that reads ``__file__`` again (``multiprocessing`` with the start method spawn) meets the file itself.
 """
 
+from __future__ import annotations
+
 import builtins
 import importlib.machinery
 import os
@@ -12,27 +14,27 @@ import sys
 import types
 
 
-def main(copy, place, arguments):
+def main(copy: str, place: str, arguments: list[str]) -> None:
     """Run the copy of a script as ``__main__``."""
-    with open(copy, "rb") as file:
+    with open(copy, "rb") as file:  # noqa: PTH123
         source = file.read()
     sys.argv[:] = [place, *arguments]
-    sys.path[0] = os.path.dirname(os.path.realpath(place))
+    sys.path[0] = os.path.dirname(os.path.realpath(place))  # noqa: PTH120
     module = types.ModuleType("__main__")
     loader = importlib.machinery.SourceFileLoader("__main__", place)
     vars(module).update(__file__=place, __builtins__=builtins, __loader__=loader, __cached__=None)
     sys.modules["__main__"] = module
     sys.excepthook = _Tracebacks(place, source)
-    exec(compile(source, place, "exec", dont_inherit=True), vars(module))
+    exec(compile(source, place, "exec", dont_inherit=True), vars(module))  # noqa: S102
 
 
 class _Tracebacks:
     """Prints an exception as the interpreter does, with lines of the copy and without this module's own frame."""
 
-    def __init__(self, place, source):
+    def __init__(self, place: str, source: bytes) -> None:
         self.place, self.source = place, source
 
-    def __call__(self, kind, error, traceback):
+    def __call__(self, kind: type[BaseException], error: BaseException, traceback: types.TracebackType | None) -> None:
         import linecache
         import traceback as printing
 

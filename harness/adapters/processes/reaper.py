@@ -154,10 +154,10 @@ def _kill_descendants() -> None:
 
 def _descendants() -> list[int]:
     """Process ids below this one."""
-    with contextlib.suppress(OSError):
-        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:  # noqa: PTH123
-            if direct := [int(word) for word in file.read().split()]:
-                return direct  # enough: when they are dead, theirs become ours
+    children = f"/proc/self/task/{os.getpid()}/children"
+    with contextlib.suppress(OSError), open(children, encoding="ascii") as file:  # noqa: PTH123
+        if direct := [int(word) for word in file.read().split()]:
+            return direct  # enough: when they are dead, theirs become ours
     try:
         names = [name for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     except OSError:
@@ -370,7 +370,7 @@ def _leave_like(status: int) -> NoReturn:
         os._exit(os.WEXITSTATUS(status))
     number = os.WTERMSIG(status)
     with contextlib.suppress(ImportError, OSError, ValueError):
-        import resource
+        import resource  # noqa: PLC0415 - not on every system
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(OSError, ValueError):
