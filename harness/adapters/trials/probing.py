@@ -90,12 +90,13 @@ class Probe:
                 "timeout_seconds": CANARY_SECONDS,
                 "memory_bytes": self._memory_bytes,
             }
+            import_seconds = self._times.deadline_seconds
             request = {
                 "parent": os.getpid(),
                 "imports": _imports(case) if needs_canary or case.level is Level.MODEL else [],
                 "import_name": case.import_name,
                 "results": str(results),
-                "import_seconds": self._times.deadline_seconds,
+                "import_seconds": import_seconds,
                 "memory_bytes": self._memory_bytes,
                 "case": str(path),
                 "place": case.path,
@@ -110,7 +111,7 @@ class Probe:
                     return [_refused(fix, refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
-            ended = self._start(environment, scratch, described, request["import_seconds"])
+            ended = self._start(environment, scratch, described, import_seconds)
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
