@@ -102,8 +102,8 @@ def run(arguments: list[str]) -> int:
         click.echo(_redacted(f"harness: {error}"), err=True)
         return int(error.exit_code)
     except click.ClickException as error:
-        hidden = click.UsageError(_redacted(error.message), error.ctx) if isinstance(error, click.UsageError) else None
-        (hidden or error).show()
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        click.UsageError(_redacted(error.format_message()), context).show()
         return int(ExitCode.USAGE)
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(ExitCode.OUR_FAULT)
