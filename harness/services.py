@@ -145,6 +145,11 @@ class RealServices:
         """Operating system and machine."""
         return f"{sys.platform} {platform.machine()}"
 
+    @property
+    def containment(self) -> str:
+        """How the processes of a trial are kept together."""
+        return self.processes.containment
+
     def companions(
         self, cases: Sequence[Case], timeline: Timeline, pins: Sequence[str], mode: Mode, python: str | None
     ) -> Companions:

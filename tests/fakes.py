@@ -305,6 +305,7 @@ class FakeServices:
 
     version = "0.1.0"
     platform = "linux x86_64"
+    containment = "subreaper"
 
     def __init__(
         self,

@@ -134,6 +134,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         mode=companions.mode.value,
         companions=companions.pinned,
         lock=companions.shared,
+        containment=services.containment,
     )
 
 

@@ -282,6 +282,11 @@ class Services(Protocol):
         """Operating system and machine."""
         ...
 
+    @property
+    def containment(self) -> str:
+        """How the processes of a trial are kept together."""
+        ...
+
     def redacted(self, header: RunHeader) -> RunHeader:
         """The same without credentials: what a journal and the reports may say."""
         ...

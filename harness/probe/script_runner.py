@@ -35,13 +35,19 @@ class _Tracebacks:
         self.place, self.source = place, source
 
     def __call__(self, kind: type[BaseException], error: BaseException, traceback: types.TracebackType | None) -> None:
+        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
+            traceback = traceback.tb_next
+        if issubclass(kind, KeyboardInterrupt):
+            # The interpreter then leaves by SIGINT, unless Python code runs that evaluates a text, as imports may.
+            sys.__excepthook__(kind, error.with_traceback(traceback), traceback)
+            return
         import linecache
         import traceback as printing
 
-        lines = self.source.decode("utf-8", "replace").splitlines(True)
+        lines = self.source.decode("utf-8", "replace").splitlines(keepends=True)
         linecache.cache[self.place] = (len(self.source), None, lines, self.place)
-        while traceback is not None and traceback.tb_frame.f_code.co_filename == __file__:
-            traceback = traceback.tb_next
+        if isinstance(error, SyntaxError) and error.filename == self.place:
+            error.text = next(iter(lines[(error.lineno or 1) - 1 :]), error.text)
         printing.print_exception(kind, error, traceback)
 
 
