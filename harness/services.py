@@ -6,7 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from harness.adapters.storage.run_folders import RunFolders
 from harness.adapters.trials import fixes
 from harness.adapters.trials.probe_trials import ProbeTrials
 from harness.domain.cases.case import Case
+from harness.domain.errors import HarnessError
 from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.run import RunHeader
@@ -203,6 +204,18 @@ class RealServices:
         return ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
 
 
+def _without_credentials(header: RunHeader) -> RunHeader:
+    """A header from a journal: what an earlier version wrote into it is taken out, what the case's file says is known.
+
+    So the environments of the run can be built again while the file is there.
+    """
+    redaction.remember((*header.case.companions, *header.case.data_packages, *header.setting.lock))
+    with suppress(HarnessError):
+        case = case_files.read(header.case.path, package=header.case.package)
+        redaction.remember((*case.companions, *case.data_packages))
+    return redaction.clean(header)
+
+
 @contextmanager
 def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
     """Build the real objects; whatever happens, no process of ours outlives the block.
@@ -223,7 +236,7 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
         pythons=pythons,
         planner=Planner(Resolver(processes, home, uv), pythons, home),
         cases=CaseLibrary(),
-        runs=RunFolders(home, redact=redaction.clean),
+        runs=RunFolders(home, redact=_without_credentials),
         reports=ReportFolder(),
     )
     with ended_by_signal(processes):
