@@ -149,7 +149,7 @@ def _kill_descendants() -> None:
                 pass
         except ChildProcessError:
             return  # no child: what has lost its parents would be one, where the system has subreapers
-    print("harness: some processes fork faster than they can be killed", file=sys.stderr)
+    sys.stderr.write("harness: some processes fork faster than they can be killed\n")
 
 
 def _descendants() -> list[int]:
@@ -345,7 +345,7 @@ def _execute(command: list[str]) -> NoReturn:
         os.environ[PARENT] = str(parent)
         os.execvp(command[0], command)  # noqa: S606
     except OSError as error:
-        print(f"cannot start {command[0]}: {error.strerror}", file=sys.stderr)
+        sys.stderr.write(f"cannot start {command[0]}: {error.strerror}\n")
     finally:
         os._exit(127)
 
@@ -381,6 +381,6 @@ def _leave_like(status: int) -> NoReturn:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--which":
-        print(which(sys.argv[2].split(",")))
+        sys.stdout.write(which(sys.argv[2].split(",")) + "\n")
         sys.exit()
     main(sys.argv[1:])
