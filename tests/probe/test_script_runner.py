@@ -19,7 +19,7 @@ def both(tmp_path: Path, text: str) -> tuple[subprocess.CompletedProcess[str], s
     direct = subprocess.run([sys.executable, place, "--a=1"], check=False, capture_output=True, text=True)
     place.write_text("raise SystemExit('edited')\n" * 50)
     copy.write_text(text)
-    command = [sys.executable, script_runner.__file__, copy, place, "--a=1"]
+    command = [sys.executable, script_runner.__file__, str(copy), str(place), "--a=1"]
     return direct, subprocess.run(command, check=False, capture_output=True, text=True)
 
 
