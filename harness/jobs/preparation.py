@@ -147,6 +147,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         mode=companions.mode.value,
         companions=companions.pinned,
         lock=companions.shared,
+        containment=services.containment,
     )
 
 
@@ -206,7 +207,7 @@ class Plan:
 
     def header(self, services: Services, reproduce: str) -> RunHeader:
         """The first line of the run's journal; `reproduce` is the command that asks the same again."""
-        return RunHeader(
+        header = RunHeader(
             question=self.question,
             case=self.case,
             timeline=self.timeline,
@@ -216,6 +217,7 @@ class Plan:
             index_seconds=self.index_seconds,
             causes=services.cases.causes_for(self.case),
         )
+        return services.redacted(header)
 
 
 class Stopwatch:

@@ -236,6 +236,15 @@ class Services(Protocol):
         ...
 
     @property
+    def containment(self) -> str:
+        """How the processes of a trial are kept together."""
+        ...
+
+    def redacted(self, header: RunHeader) -> RunHeader:
+        """The same without credentials: what a journal and the reports may say."""
+        ...
+
+    @property
     def index(self) -> PackagePages:
         """The package index."""
         ...
@@ -270,8 +279,13 @@ class Services(Protocol):
         """Environments beside these companions."""
         ...
 
-    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> Trials:
-        """Trials; `fresh` leaves the cache aside, `memory_bytes` limits each, `fixes` can be asked for by name."""
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, jobs: int = 1, fixes: Sequence[Fix] = ()
+    ) -> Trials:
+        """Trials; `fresh` leaves the cache aside, `fixes` can be asked for by name.
+
+        `memory_bytes` limits the memory of each; None: what is free is shared by `jobs`.
+        """
         ...
 
     def clone(self, path: Path, package: str) -> Clone:

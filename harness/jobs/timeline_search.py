@@ -73,7 +73,7 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(plan.companions, listener),
-            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes),
+            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes, jobs=request.jobs),
             listener=listener,
         )
         with runner.pool, resumable(journal, header.reproduce):

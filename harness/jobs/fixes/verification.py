@@ -137,7 +137,7 @@ def _verify_range(
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(plan.companions, listener),
-            trials=services.trials(fresh=request.fresh, fixes=fixes),
+            trials=services.trials(fresh=request.fresh, jobs=request.jobs, fixes=fixes),
             listener=listener,
         )
         with runner.pool, resumable(journal, command):

@@ -109,7 +109,7 @@ def measure_workarounds(
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(companions, listener),
-            trials=services.trials(fresh=request.fresh),
+            trials=services.trials(fresh=request.fresh, jobs=request.jobs),
             listener=listener,
         )
         with runner.pool, resumable(journal, header.reproduce):
