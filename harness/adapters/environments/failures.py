@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import tenacity
 
+from harness.adapters.environments.git_faults import git_failure
 from harness.adapters.processes.process import Ended, Processes
 from harness.domain.errors import InfrastructureError
 
@@ -49,6 +50,8 @@ def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | No
     """
     if machine := machine_failure(ended, doing):
         return machine
+    if failed := git_failure(ended, explanation(ended.tail)):
+        return failed
     explained = explanation(ended.tail)[:TEXT_LIMIT]
     of_uv = _BUILD_OUTPUT.split(ended.tail)[0]
     if _READ_ONLY.search(of_uv):

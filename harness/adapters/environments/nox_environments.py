@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
@@ -28,7 +29,7 @@ from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment
-from harness.jobs.protocols import Event, EventKind, Listener
+from harness.jobs.events import Event, EventKind, Listener
 
 LOCK_POLL_SECONDS = 0.5
 
@@ -126,7 +127,8 @@ class NoxEnvironments:
         while True:
             self._processes.check_open()
             try:
-                lock.acquire(timeout=LOCK_POLL_SECONDS)
+                with disk_errors(Path(lock.lock_file), "set HARNESS_HOME to a folder that can be written"):
+                    lock.acquire(timeout=LOCK_POLL_SECONDS)
                 break
             except Timeout:
                 if not waiting:

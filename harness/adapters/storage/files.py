@@ -22,19 +22,11 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
             raise InfrastructureError(
                 "the disk is full", where=str(error.filename or path), hint="free some space and resume"
             ) from error
-        if error.errno in (
-            errno.ENOENT,
-            errno.EACCES,
-            errno.EROFS,
-            errno.EPERM,
-            errno.ENOTDIR,
-            errno.EEXIST,
-            errno.EIO,
-        ):
-            raise InfrastructureError(
-                f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint
-            ) from error
-        raise
+        if error.errno is None or isinstance(error, ConnectionError):  # a lock that was not got; a pipe or a network
+            raise
+        raise InfrastructureError(
+            f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint
+        ) from error
 
 
 def check_output(path: Path) -> None:
