@@ -52,6 +52,10 @@ class History:
             for version, code in self.codes.items()
         }
 
+    def turned(self) -> History:
+        """What is good is bad, and the other way round."""
+        return replace(self, codes={version: 0 if code else 1 for version, code in self.codes.items()})
+
     @property
     def tested(self) -> list[str]:
         """Releases that can be run."""
@@ -181,6 +185,11 @@ class Scene:
         log = self.folder / "log"
         return Counter(log.read_text().split()) if log.exists() else Counter()
 
+    def size(self) -> int:
+        """Bytes of the run's journal: who was stopped before he wrote to it repeats the command that he gave."""
+        path = self.run / journal.NAME
+        return path.stat().st_size if path.is_file() else 0
+
     def began(self, run: Path | None = None) -> bool:
         """Whether there is a run that can be resumed."""
         try:
@@ -230,6 +239,7 @@ def _disturbed(scene: Scene) -> tuple[list[Fault], bool]:
     truth = Truth(verdicts=plan.history.verdicts, excused=plan.excused)
     faults: list[Fault] = []
     for kill in plan.kills or (None,):
+        known = scene.size()
         resumed = ["--resume" if scene.began() else "--output", str(scene.run)]
         commands = [scene.command(*resumed, *plan.budget)]
         commands += [scene.command("--output", str(scene.folder / f"rival-{n}")) for n in range(1, plan.rivals)]
@@ -239,7 +249,7 @@ def _disturbed(scene: Scene) -> tuple[list[Fault], bool]:
             if answered:
                 faults += truth.faults(ran, partial=bool(plan.budget))
             else:
-                faults += stop_faults(ran, journal=scene.began(), allowed=plan.codes)
+                faults += stop_faults(ran, journal=scene.began() and scene.size() != known, allowed=plan.codes)
         if answered:
             return faults, not plan.budget
     return faults, False
@@ -287,14 +297,14 @@ def _lost(scene: Scene) -> list[Fault]:
 
 
 def _clean_question(scene: Scene) -> list[Fault]:
-    """Another case on the same releases: nothing of it is in the cache of trials, all else is."""
+    """The opposite case on the same releases: nothing of it is in the cache of trials, all else is."""
     folder = scene.folder / "clean"
     folder.mkdir()
     calm = Scene(
         world=scene.world,
         folder=folder,
         rng=scene.rng,
-        plan=Plan(what="clean", history=replace(scene.plan.history), words=scene.plan.words),
+        plan=Plan(what="clean", history=scene.plan.history.turned(), words=scene.plan.words),
     )
     calm.case.write_text(calm.text(), encoding="utf-8")
     ran = scene.world.run(calm.command("--output", str(calm.run)), folder)

@@ -78,7 +78,7 @@ HOSTILE: dict[str, str] = {
     "edits": "import toynumpy\ntry: open(toynumpy.__file__, 'a').write('\\nraise SystemExit(1)')\nexcept OSError: pass",
 }
 MAY_WORK = ("hangs", "floods", "daemon", "threads", "closes", "patches", "edits")
-ODD_VERSIONS = ("1.0", "1.1+cu12", "1.1", "1.1.post1", "1!0.5")
+ODD_VERSIONS = ("1.0", "1.1", "1.1+cu12", "1.1.post1", "1!0.5")  # in the order of the standard
 
 
 def hostile_toys() -> list[Toy]:
@@ -262,6 +262,37 @@ class Ran:
     left: tuple[str, ...]
 
 
+class Pipes:
+    """Takes what a harness prints: a limit on the size of files must not hold for it."""
+
+    def __init__(self) -> None:
+        pairs = [os.pipe(), os.pipe()]
+        self._readers, self.writers = [one for one, _ in pairs], [one for _, one in pairs]
+        self._read = [bytearray(), bytearray()]
+        for reader in self._readers:
+            os.set_blocking(reader, False)
+
+    def close_writers(self) -> None:
+        """The harness has its own."""
+        for writer in self.writers:
+            os.close(writer)
+
+    def drain(self) -> None:
+        """Read what is there."""
+        for reader, collected in zip(self._readers, self._read, strict=True):
+            with contextlib.suppress(BlockingIOError):
+                while chunk := os.read(reader, 65_536):
+                    collected.extend(chunk if len(collected) < LARGEST_OUTPUT else b"")
+
+    def close(self) -> tuple[str, str]:
+        """Return all that was printed on both."""
+        self.drain()
+        for reader in self._readers:
+            os.close(reader)
+        out, err = (read.decode("utf-8", "replace") for read in self._read)
+        return out, err
+
+
 class World:
     """A folder with an index, a warm home and the installer's cache; harnesses are run in it one after the other."""
 
@@ -316,17 +347,21 @@ class World:
         self, commands: Sequence[Sequence[str]], folder: Path, setting: Setting, kill: Kill | None = None
     ) -> list[Ran]:
         """Run harnesses at the same time."""
-        stems = [folder / f"run-{len(list(folder.glob('run-*.out'))) + n}" for n in range(len(commands))]
-        pids = [self._start(words, stem, setting, folder) for words, stem in zip(commands, stems, strict=True)]
-        ended = wait(pids, time.monotonic() + DEADLINE_SECONDS, kill)
+        pipes = [Pipes() for _ in commands]
+        pids = [self._start(words, one, setting, folder) for words, one in zip(commands, pipes, strict=True)]
+        ended = wait(pids, pipes, time.monotonic() + DEADLINE_SECONDS, kill)
         killed = any(code == -signal.SIGKILL for code, _ in ended)
         left = self.left_behind(8.0 if killed else 1.5)
         if left:
             end_all((self.index.pid,))
-        return [
-            Ran(code=code, late=late, left=left, out=_text(stem, "out"), err=_text(stem, "err"))
-            for (code, late), stem in zip(ended, stems, strict=True)
-        ]
+        number = len(list(folder.glob("run-*.out")))
+        found = []
+        for n, ((code, late), one) in enumerate(zip(ended, pipes, strict=True)):
+            out, err = one.close()
+            (folder / f"run-{number + n}.out").write_text(out)
+            (folder / f"run-{number + n}.err").write_text(err)
+            found.append(Ran(code=code, late=late, left=left, out=out, err=err))
+        return found
 
     def left_behind(self, seconds: float) -> tuple[str, ...]:
         """Processes that are alive below this one after so many seconds; what has ended is reaped."""
@@ -337,18 +372,19 @@ class World:
             time.sleep(0.02)
         return ()
 
-    def _start(self, words: Sequence[str], stem: Path, setting: Setting, folder: Path) -> int:
+    def _start(self, words: Sequence[str], pipes: Pipes, setting: Setting, folder: Path) -> int:
         env = self.environment(setting.env)
         sys.stdout.flush()
         sys.stderr.flush()
         pid = os.fork()
         if pid:
+            pipes.close_writers()
             with contextlib.suppress(OSError):
                 os.setpgid(pid, pid)
             return pid
         code = 99
         try:
-            _become(stem, env, folder)
+            _become(pipes, env, folder)
             if setting.prepare:
                 setting.prepare()
             command = [sys.executable, "-m", "harness", *words]
@@ -369,7 +405,7 @@ class World:
             os._exit(code)
 
 
-def _become(stem: Path, env: Mapping[str, str], folder: Path) -> None:
+def _become(pipes: Pipes, env: Mapping[str, str], folder: Path) -> None:
     """Make this forked process look like a fresh one."""
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -379,8 +415,8 @@ def _become(stem: Path, env: Mapping[str, str], folder: Path) -> None:
     os.chdir(folder)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    for place, end in ((1, "out"), (2, "err")):
-        os.dup2(os.open(f"{stem}.{end}", os.O_WRONLY | os.O_CREAT, 0o644), place)
+    for place, writer in zip((1, 2), pipes.writers, strict=True):
+        os.dup2(writer, place)
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - pytest has put its own there
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     random.seed()
@@ -393,11 +429,13 @@ def be_impatient() -> None:
         PackageIndex._fetch.retry.wait = lambda state: 0.0
 
 
-def wait(pids: Sequence[int], deadline: float, kill: Kill | None) -> list[tuple[int, bool]]:
+def wait(pids: Sequence[int], pipes: Sequence[Pipes], deadline: float, kill: Kill | None) -> list[tuple[int, bool]]:
     """Wait for all; return (exit code, whether it was late) of each."""
     began, late = time.monotonic(), False
     codes: dict[int, int] = {}
     while len(codes) < len(pids):
+        for one in pipes:
+            one.drain()
         for pid in pids:
             done, status = (0, 0) if pid in codes else os.waitpid(pid, os.WNOHANG)
             if done:
@@ -466,14 +504,6 @@ def remove(folder: Path) -> None:
 def limit_files(size: int) -> Callable[[], None]:
     """A limit on the size of each file, as `ulimit -f` sets it."""
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
-def _text(stem: Path, end: str) -> str:
-    try:
-        with Path(f"{stem}.{end}").open("rb") as file:
-            return file.read(LARGEST_OUTPUT).decode("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def _described(process: psutil.Process) -> str:
