@@ -11,6 +11,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import History, ReleaseState
 from harness.domain.search.policy import Policy
+from harness.domain.search.posterior import settled
 from harness.domain.search.strategy import Why, next_trials
 from harness.domain.verdicts.reasons import Reason, ReasonKind, recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts, skip
@@ -110,11 +111,8 @@ def true_transitions(states: Sequence[bool | None]) -> set[tuple[int, int, bool]
 
 
 def found_transitions(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
-    from harness.domain.search.posterior import posterior_of
-
-    return {
-        (e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).transitions if e.confidence >= least
-    }
+    found = settled(history, symptom).transitions
+    return {(t.before, t.after, t.turns_bad) for t in found if t.confidence >= least}
 
 
 def random_states(rng: random.Random, length: int, changes: int) -> list[bool]:

@@ -15,6 +15,7 @@ from harness.domain.findings.transitions import Untested, signature_changes, tra
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.posterior import settle
+from harness.domain.search.strategy import stopped_early
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
@@ -47,7 +48,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclude(timeline, states, policy.symptoms, found),
+        conclusion=conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
@@ -183,11 +184,11 @@ def shown(verdicts: Mapping[Symptom, Verdict]) -> tuple[Symptom, ...]:
 
 
 def overall(known: ReleaseState, verdicts: Mapping[Symptom, Verdict] | Verdicts) -> Outcome | None:
-    """Bad if any symptom is, good if one was decided and none is bad, else skip; None: not run."""
+    """Bad if any symptom is, good if one was seen not to be and none may be, else skip; None: not run."""
     outcomes = {v.outcome for v in verdicts.values()}
     if Outcome.BAD in outcomes:
         return Outcome.BAD
-    if Outcome.GOOD in outcomes:
+    if Outcome.GOOD in outcomes and not any(v.undecided for v in verdicts.values()):
         return Outcome.GOOD
     return Outcome.SKIP if known.tried else None
 
@@ -201,7 +202,8 @@ def why(known: ReleaseState, verdicts: Mapping[Symptom, Verdict]) -> str:
             bad = [(s, v) for s, v in verdicts.items() if v.outcome is Outcome.BAD]
             return "; ".join(f"{symptom.value}: {verdict.reason}" for symptom, verdict in bad)
         case Outcome.SKIP:
-            return "; ".join(dict.fromkeys(str(verdict.reason) for verdict in verdicts.values()))
+            skipped = [verdict.reason for verdict in verdicts.values() if verdict.outcome is Outcome.SKIP]
+            return "; ".join(dict.fromkeys(map(str, skipped)))
         case _:
             return ""
 

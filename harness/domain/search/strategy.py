@@ -14,7 +14,7 @@ second failure says more than a second pass. A transition whose gap can still be
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
@@ -46,6 +46,13 @@ class Why(str, Enum):
     FILL = "fill"
     CONFIRM = "confirm"
     AGAIN = "again"
+
+
+class StoppedBy(str, Enum):
+    """What kept a search from its end."""
+
+    BUDGET = "budget"
+    INTERRUPTION = "interruption"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +88,15 @@ def next_trials(history: History, policy: Policy, *, wanted: int = 1, pending: C
         if len(chosen) >= room:
             break
     return list(chosen.values())
+
+
+def stopped_early(history: History, policy: Policy) -> StoppedBy | None:
+    """Why a search stopped while it still wanted runs; None when it came to its end."""
+    if next_trials(history, policy):
+        return StoppedBy.INTERRUPTION
+    if policy.max_trials is not None and next_trials(history, replace(policy, max_trials=None)):
+        return StoppedBy.BUDGET
+    return None
 
 
 def _untried_left(history: History, policy: Policy, pending: Collection[int]) -> int:
