@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, UsageError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
 from harness.domain.releases.release import Release, Timeline
@@ -150,7 +150,7 @@ def _outcome(services: Services, environment: Environment, case: Case, release: 
     started = time.monotonic()
     try:
         outcome, sentence = _judged(services, environment, case, release, fresh=fresh)
-    except InfrastructureError:
+    except (InfrastructureError, Interrupted):
         raise
     except HarnessError as reason:
         outcome, sentence = Outcome.SKIP, reason.what

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.domain.findings.caveats import caveats
-from harness.domain.findings.conclusions import Answer, Conclusion, conclude
-from harness.domain.findings.transitions import Transition, transitions
+from harness.domain.findings.conclusions import conclude
+from harness.domain.findings.finding import Answer, Conclusion
+from harness.domain.findings.transition import Transition
+from harness.domain.findings.transitions import transitions
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import settle, settled
@@ -34,10 +36,10 @@ def contradictions(history: list[ReleaseState]) -> list[str]:
             for t in settled(history, symptom).transitions
             for side in ((t.before, not t.turns_bad), (t.after, t.turns_bad))
         ]
-        for i, bad in [*stated.items(), *sides]:
+        for i, shown in [*stated.items(), *sides]:
             tally = history[i].tally(symptom)
-            if not (tally.bad if bad else tally.good):
-                found.append(f"{symptom.value} {i}: {'bad' if bad else 'good'} against {tally}")
+            if not (tally.bad if shown else tally.good):
+                found.append(f"{symptom.value} {i}: {'bad' if shown else 'good'} against {tally}")
     return found
 
 

@@ -11,7 +11,8 @@ from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
-from harness.domain.findings.transitions import Untested, signature_changes, transitions
+from harness.domain.findings.transition import Untested
+from harness.domain.findings.transitions import signature_changes, transitions
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.posterior import settle
@@ -86,15 +87,10 @@ def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
     refusals = (entry.untestable for entry in entries if entry.untestable is not None)
     blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
     runs = tuple(
-        judge(case, own, observed(entries, reference_for(variant), repeat))
+        judge(case, own, observed(entries, variant.reference, repeat))
         for repeat, own in repeats(entries, variant).items()
     )
     return ReleaseState(runs=runs, blocked=None if runs else blocked)
-
-
-def reference_for(variant: Variant) -> Variant:
-    """The trial that a variant is held against: one replica, no strategy, no fix, the same switches."""
-    return Variant(options=variant.options)
 
 
 def repeats(entries: Sequence[Entry], variant: Variant) -> dict[int, Observation]:
@@ -156,7 +152,7 @@ def _result(
 ) -> ReleaseResult:
     about = answering(verdicts, symptoms)
     own = _any(repeats(entries, variant))
-    reference = _any(repeats(entries, reference_for(variant)))
+    reference = _any(repeats(entries, variant.reference))
     return ReleaseResult(
         version=release.version,
         released=_date(release.released),

@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from harness.domain.cases import toml_tables
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
-from harness.domain.findings.transitions import Cause, Kind, Transition
+from harness.domain.findings.transition import Cause, Kind, Transition
 from harness.domain.releases.release import Channel, Timeline
 
 

@@ -3,58 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import ExitCode
 from harness.domain.findings.caveats import caveats, flaky_share, percent
-from harness.domain.findings.transitions import SignatureChange, Transition, describe, signature_changes
+from harness.domain.findings.finding import Answer, Conclusion
+from harness.domain.findings.transition import SignatureChange, Transition, describe
+from harness.domain.findings.transitions import signature_changes
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
 from harness.domain.search.posterior import settled
 from harness.domain.search.strategy import StoppedBy
-
-
-class Answer(str, Enum):
-    """The four ways in which a search ends."""
-
-    ANSWERED = "answered"
-    NO_RELEASE = "no-release"
-    EVERY_RELEASE = "every-release"
-    INCONCLUSIVE = "inconclusive"
-
-
-EXIT_CODES = {
-    Answer.ANSWERED: ExitCode.ANSWERED,
-    Answer.NO_RELEASE: ExitCode.NO_RELEASE,
-    Answer.EVERY_RELEASE: ExitCode.EVERY_RELEASE,
-    Answer.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Conclusion:
-    """The verdict sentence and what it rests on.
-
-    Attributes:
-        answer: Which of the four ways.
-        sentence: The answer in words.
-        history: Whether the history is monotonic.
-        coverage: How much of the timeline was run.
-        not_run: Versions that nobody tried.
-        caveats: Why the search stopped before its end, flakiness, untestable stretches, islands that may have been
-            missed, failures that turn into another one; one sentence each.
-        complete: The search came to its end; false: its budget was spent or it was interrupted.
-    """
-
-    answer: Answer
-    sentence: str
-    history: str
-    coverage: str
-    not_run: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
-    complete: bool = True
 
 
 def conclude(

@@ -10,7 +10,7 @@ import pytest
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.findings.causes import KnownCause, build, explained
-from harness.domain.findings.transitions import Cause, Kind, Transition, Untested
+from harness.domain.findings.transition import Cause, Kind, Transition, Untested
 from harness.domain.releases.release import Channel, Release, Timeline
 from harness.domain.verdicts.reasons import recorded
 

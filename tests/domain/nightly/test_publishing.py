@@ -1,4 +1,4 @@
-"""The tracker is brought to what the alarms say, and then left alone."""
+"""The tracker is brought to what the alerts say, and then left alone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from harness.reporting.nightly.alert_report import text
 from tests.nights import BAD, bad, fixed, good, record
 
 
-def alarm(*nights: object) -> Alert:
-    return nightly_history(nights).alarms[0]  # type: ignore[arg-type]
+def alert(*nights: object) -> Alert:
+    return nightly_history(nights).alerts[0]  # type: ignore[arg-type]
 
 
 def steps(one: Alert, posted: Posted | None) -> list[ActionKind]:
@@ -27,14 +27,14 @@ def as_posted(one: Alert, **changes: object) -> Posted:
     return Posted(**{**given, **changes})  # type: ignore[arg-type]
 
 
-OPEN = alarm(good(0), bad(1))
-LATER = alarm(good(0), bad(1), record(2, BAD))
-GONE = alarm(good(0), bad(1), fixed(2))
-CLOSED = alarm(good(0), bad(1), fixed(2), good(3), good(4))
-AGAIN = alarm(good(0), bad(1), fixed(2), good(3), good(4), bad(5))
+OPEN = alert(good(0), bad(1))
+LATER = alert(good(0), bad(1), record(2, BAD))
+GONE = alert(good(0), bad(1), fixed(2))
+CLOSED = alert(good(0), bad(1), fixed(2), good(3), good(4))
+AGAIN = alert(good(0), bad(1), fixed(2), good(3), good(4), bad(5))
 
 
-def test_a_new_alarm_is_opened_once() -> None:
+def test_a_new_alert_is_opened_once() -> None:
     assert steps(OPEN, None) == [ActionKind.OPEN]
     assert steps(OPEN, as_posted(OPEN)) == []
 
@@ -89,8 +89,8 @@ def test_only_what_surrounds_a_body_may_differ() -> None:
         assert (done == []) is same, theirs
 
 
-def test_every_alarm_has_its_own_steps() -> None:
-    other = alarm(good(0, case="other"), bad(1, case="other"))
+def test_every_alert_has_its_own_steps() -> None:
+    other = alert(good(0, case="other"), bad(1, case="other"))
     texts = {one.key: Text(title=one.case, body=one.case) for one in (OPEN, other)}
     assert [(act.key, act.title) for act in actions([OPEN, other], texts, {})] == [
         (OPEN.key, "identity"),

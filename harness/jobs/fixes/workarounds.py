@@ -177,7 +177,7 @@ def pair(case: Case, claim: Claim) -> tuple[Variant | None, Variant]:
     if case.level is Level.SCRIPT:
         return None, own
     if replicas > 1:
-        return assemble.reference_for(own), own
+        return own.reference, own
     return (workarounds.sound(case, options) if claims.looks_at_values(claim) else None), own
 
 
