@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.release import Release, Timeline
-from harness.domain.search.history import History, ReleaseState
+from harness.domain.search.history import History, ReleaseState, SearchHistory
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import settled
 from harness.domain.search.strategy import Why, next_trials
@@ -53,7 +53,7 @@ capital letter shows its symptom only at the history's rate and is good else."""
 class Played:
     """A finished search."""
 
-    history: list[ReleaseState]
+    history: SearchHistory
     order: list[tuple[int, Why]] = field(default_factory=list)
 
     @property
@@ -63,7 +63,7 @@ class Played:
 
 def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
     """Run one search to its end, one trial at a time."""
-    played = Played(history=[ReleaseState() for _ in range(length)])
+    played = Played(history=SearchHistory(length))
     for _ in range(most):
         probes = next_trials(played.history, policy)
         if not probes:
@@ -75,7 +75,7 @@ def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
     raise AssertionError(f"the search did not end within {most} runs")
 
 
-def record(history: list[ReleaseState], index: int, shown: Verdicts | str) -> None:
+def record(history: list[ReleaseState] | SearchHistory, index: int, shown: Verdicts | str) -> None:
     assert history[index].blocked is None
     history[index] = (
         ReleaseState(blocked=recorded(shown))

@@ -68,15 +68,22 @@ def output_folder(path: Path) -> Path:
     return path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half."""
+def write_whole(path: Path, text: str, *, synced: bool = True) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half.
+
+    Args:
+        path: The file.
+        text: All of its content.
+        synced: It survives a power cut too; that costs some milliseconds a file.
+    """
     with disk_errors(path, "choose a folder that can be written"):
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+                if synced:
+                    file.flush()
+                    os.fsync(file.fileno())
             Path(partial).chmod(0o644)
             Path(partial).replace(path)
         except BaseException:
@@ -87,11 +94,16 @@ def write_whole(path: Path, text: str) -> None:
 def write_reports(folder: Path, texts: Mapping[str, str]) -> None:
     """Write reports by file name into a folder that is there, each whole or not at all.
 
-    A name such as ``locks/KEY.txt`` has its own folder, which is made.
+    A name such as ``locks/KEY.txt`` has its own folder, which is made. There can be ten thousand of those, and a sync
+    of each takes minutes: they come first and are left to the operating system. After a power cut the journal, which
+    is synced, gives them again.
     """
+    below = {name: text for name, text in texts.items() if (folder / name).parent != folder}
+    for parent in sorted({(folder / name).parent for name in below}):
+        with disk_errors(parent, "choose a folder that can be written"):
+            parent.mkdir(exist_ok=True)
+    for name, text in below.items():
+        write_whole(folder / name, text, synced=False)
     for name, text in texts.items():
-        path = folder / name
-        if path.parent != folder:
-            with disk_errors(path, "choose a folder that can be written"):
-                path.parent.mkdir(exist_ok=True)
-        write_whole(path, text)
+        if name not in below:
+            write_whole(folder / name, text)

@@ -3,83 +3,133 @@
 As in Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), section III, with his scaling:
 exact, and linear in the number of steps. State 0 is good; the others are bad, each with its own failure rate.
 
+Neighbours with equal runs come as one group with a count. A pass that goes through a group settles: once a step gives
+the very numbers of the step before, all further ones do, and they are written down once. On a timeline of 100,000
+releases a few hundred steps are left, and every figure is what the steps one by one give, to the last bit.
+
 The chain with one bad state is written out in scalars: it is run for every rate after every trial, and lists
-of two made it five times slower (2,000 releases must stay below a second).
+of two made it five times slower.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 Series = Sequence[float]
 
 
+class Stretch(NamedTuple):
+    """Neighbouring places with the same figures."""
+
+    size: int
+    bad: float
+    begins: float
+    ends: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Smoothed:
-    """Probabilities given all runs.
+    """Probabilities given all runs, in stretches; `begins` and `ends` of the last place say nothing."""
 
-    Attributes:
-        bad: Bad at each place.
-        begins: Good at each place but the last, and bad at the next.
-        ends: Bad at each place but the last, and good at the next.
-    """
+    stretches: Sequence[Stretch]
 
-    bad: list[float]
-    begins: list[float]
-    ends: list[float]
+    @property
+    def bad(self) -> list[float]:
+        """Bad at each place."""
+        return [s.bad for s in self.stretches for _ in range(s.size)]
+
+    @property
+    def begins(self) -> list[float]:
+        """Good at each place but the last, and bad at the next."""
+        return [s.begins for s in self.stretches for _ in range(s.size)][:-1]
+
+    @property
+    def ends(self) -> list[float]:
+        """Bad at each place but the last, and good at the next."""
+        return [s.ends for s in self.stretches for _ in range(s.size)][:-1]
 
 
 class SharedRate:
     """One bad state: all bad ranges fail at the same rate.
 
     Args:
-        good: Likelihood of the runs at each place if it is good.
+        good: Likelihood of the runs at each place of a group if it is good.
         bad: The same if it is bad.
-        changes: Chance of a change before each place but the first.
+        changes: Chance of a change before each place of a group, for all groups but the first.
         starts_bad: Chance that the first place is bad.
+        counts: Places in each group; empty: one each. The first group has one place.
     """
 
-    def __init__(self, good: Series, bad: Series, changes: Series, starts_bad: float) -> None:
-        self._good, self._bad, self._changes = good, bad, changes
+    def __init__(
+        self, good: Series, bad: Series, changes: Series, starts_bad: float, counts: Sequence[int] = ()
+    ) -> None:
         g, b = 1 - starts_bad, starts_bad
-        self._forward: list[tuple[float, float, float]] = []
+        self._blocks: list[tuple[float, float, float, float, float, float, int]] = []
         evidence = 0.0
-        for like_g, like_b, change in zip(good, bad, (0.0, *changes), strict=True):
-            g, b = ((1 - change) * g + change * b) * like_g, ((1 - change) * b + change * g) * like_b
-            scale = g + b
-            g, b = g / scale, b / scale
-            self._forward.append((g, b, scale))
-            evidence += math.log(scale)
+        for like_g, like_b, change, count in _groups(good, bad, changes, counts):
+            left = count
+            while left:
+                was_g, was_b = g, b
+                g, b = ((1 - change) * g + change * b) * like_g, ((1 - change) * b + change * g) * like_b
+                scale = g + b
+                g, b = g / scale, b / scale
+                step = math.log(scale)
+                same = left if g == was_g and b == was_b else 1
+                for _ in range(same):  # a product would differ in its last bits
+                    evidence += step
+                self._blocks.append((g, b, scale, change, like_g, like_b, same))
+                left -= same
         self.evidence = evidence
 
     def smooth(self) -> Smoothed:
         """The backward pass."""
-        bad, begins, ends = [self._forward[-1][1]], [], []
+        found = [Stretch(1, self._blocks[-1][1], 0.0, 0.0)]
         back_g = back_b = 1.0
-        for i in range(len(self._forward) - 2, -1, -1):
-            g, b, _ = self._forward[i]
-            scale, change = self._forward[i + 1][2], self._changes[i]
-            ahead_g = self._good[i + 1] * back_g / scale
-            ahead_b = self._bad[i + 1] * back_b / scale
-            back_g = (1 - change) * ahead_g + change * ahead_b
-            back_b = (1 - change) * ahead_b + change * ahead_g
-            begins.append(g * change * ahead_b)
-            ends.append(b * change * ahead_g)
-            bad.append(b * back_b)
-        return Smoothed(bad=bad[::-1], begins=begins[::-1], ends=ends[::-1])
+        for n in range(len(self._blocks) - 1, -1, -1):
+            _, _, scale, change, like_g, like_b, _ = self._blocks[n]
+            for g, b, count in _before(self._blocks, n):
+                left = count
+                while left:
+                    was_g, was_b = back_g, back_b
+                    ahead_g = like_g * back_g / scale
+                    ahead_b = like_b * back_b / scale
+                    back_g = (1 - change) * ahead_g + change * ahead_b
+                    back_b = (1 - change) * ahead_b + change * ahead_g
+                    same = left if back_g == was_g and back_b == was_b else 1
+                    found.append(Stretch(same, b * back_b, g * change * ahead_b, b * change * ahead_g))
+                    left -= same
+        return Smoothed(stretches=found[::-1])
+
+
+def _groups(
+    good: Series, bad: Series, changes: Series, counts: Sequence[int]
+) -> Iterator[tuple[float, float, float, int]]:
+    return zip(good, bad, (0.0, *changes), counts or (1,) * len(good), strict=True)
+
+
+def _before(
+    blocks: Sequence[tuple[float, float, float, float, float, float, int]], n: int
+) -> Iterator[tuple[float, float, int]]:
+    """Good, bad and number of the places whose next one lies in a block: its own but one, and the one before it."""
+    g, b, *_, count = blocks[n]
+    yield g, b, count - 1
+    if n:
+        yield blocks[n - 1][0], blocks[n - 1][1], 1
 
 
 class OwnRates:
     """Several bad states: each bad range fails at a rate of its own, drawn with `weights`.
 
     Args:
-        likelihoods: For each place the likelihood of its runs: good first, then at each rate.
+        likelihoods: For each place of a group the likelihood of its runs: good first, then at each rate.
         weights: Prior weight of each rate.
-        changes: Chance of a change before each place but the first.
+        changes: Chance of a change before each place of a group, for all groups but the first.
         starts_bad: Chance that the first place is bad.
         rate_only: Share of changes inside a bad range that change the rate alone.
+        counts: Places in each group; empty: one each. The first group has one place.
     """
 
     def __init__(
@@ -89,41 +139,48 @@ class OwnRates:
         changes: Series,
         starts_bad: float,
         rate_only: float,
+        counts: Sequence[int] = (),
     ) -> None:
-        self._likelihoods, self._weights, self._changes, self._rate_only = (
-            likelihoods,
-            weights,
-            changes,
-            rate_only,
-        )
+        self._weights, self._rate_only = weights, rate_only
         state = [1 - starts_bad, *[starts_bad * w for w in weights]]
-        self._states: list[list[float]] = []
-        self._scales: list[float] = []
-        for likelihood, change in zip(likelihoods, (0.0, *changes), strict=True):
-            good, bad = state[0], sum(state[1:])
-            entering = change * (good + rate_only * bad)
-            rates = [(1 - change) * b + entering * w for b, w in zip(state[1:], weights, strict=True)]
-            state = [(1 - change) * good + change * (1 - rate_only) * bad, *rates]
-            state = [s * c for s, c in zip(state, likelihood, strict=True)]
-            scale = sum(state)
-            state = [s / scale for s in state]
-            self._states.append(state)
-            self._scales.append(scale)
-        self.evidence = sum(map(math.log, self._scales))
+        self._blocks: list[tuple[list[float], float, float, Series, int]] = []
+        logs = []
+        sizes = counts or (1,) * len(likelihoods)
+        for likelihood, change, count in zip(likelihoods, (0.0, *changes), sizes, strict=True):
+            left = count
+            while left:
+                was, (good, bad) = state, (state[0], sum(state[1:]))
+                entering = change * (good + rate_only * bad)
+                rates = [(1 - change) * b + entering * w for b, w in zip(state[1:], weights, strict=True)]
+                state = [(1 - change) * good + change * (1 - rate_only) * bad, *rates]
+                state = [s * c for s, c in zip(state, likelihood, strict=True)]
+                scale = sum(state)
+                state = [s / scale for s in state]
+                same = left if state == was else 1
+                logs += [math.log(scale)] * same
+                self._blocks.append((state, scale, change, likelihood, same))
+                left -= same
+        self.evidence = sum(logs)
 
     def smooth(self) -> Smoothed:
         """The backward pass."""
-        bad, begins, ends = [sum(self._states[-1][1:])], [], []
-        back = [1.0] * len(self._states[-1])
-        for i in range(len(self._states) - 2, -1, -1):
-            change, state, scale = self._changes[i], self._states[i], self._scales[i + 1]
-            ahead = [c * b / scale for c, b in zip(self._likelihoods[i + 1], back, strict=True)]
-            entering = sum([w * a for w, a in zip(self._weights, ahead[1:], strict=True)])
-            leaving = change * (1 - self._rate_only) * ahead[0]
-            kept = change * self._rate_only * entering
-            back = [(1 - change) * ahead[0] + change * entering]
-            back += [(1 - change) * a + leaving + kept for a in ahead[1:]]
-            begins.append(state[0] * change * entering)
-            ends.append(sum(state[1:]) * leaving)
-            bad.append(sum([s * b for s, b in zip(state[1:], back[1:], strict=True)]))
-        return Smoothed(bad=bad[::-1], begins=begins[::-1], ends=ends[::-1])
+        found = [Stretch(1, sum(self._blocks[-1][0][1:]), 0.0, 0.0)]
+        back = [1.0] * len(self._blocks[-1][0])
+        for n in range(len(self._blocks) - 1, -1, -1):
+            state, scale, change, likelihood, count = self._blocks[n]
+            places = [(state, count - 1), (self._blocks[n - 1][0], 1)] if n else [(state, count - 1)]
+            for own, size in places:
+                left = size
+                while left:
+                    was = back
+                    ahead = [c * b / scale for c, b in zip(likelihood, back, strict=True)]
+                    entering = sum([w * a for w, a in zip(self._weights, ahead[1:], strict=True)])
+                    leaving = change * (1 - self._rate_only) * ahead[0]
+                    kept = change * self._rate_only * entering
+                    back = [(1 - change) * ahead[0] + change * entering]
+                    back += [(1 - change) * a + leaving + kept for a in ahead[1:]]
+                    same = left if back == was else 1
+                    bad = sum([s * b for s, b in zip(own[1:], back[1:], strict=True)])
+                    found.append(Stretch(same, bad, own[0] * change * entering, sum(own[1:]) * leaving))
+                    left -= same
+        return Smoothed(stretches=found[::-1])

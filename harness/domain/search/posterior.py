@@ -16,13 +16,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter, mul
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.search.forward_backward import OwnRates, Series, SharedRate
-from harness.domain.search.history import History, ReleaseState, Tally
+from harness.domain.search.forward_backward import OwnRates, SharedRate, Stretch
+from harness.domain.search.history import NOTHING, History, ReleaseState, SearchHistory, Tally
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, skip
 
@@ -85,16 +85,28 @@ class Posterior:
     Attributes:
         symptom: The symptom.
         places: Positions with at least one deciding run, in order.
-        bad: Probability that the release at each place has the symptom.
-        begins: Probability, for each place but the last, that it is good and the next one bad.
-        ends: Probability that it is bad and the next one good.
+        stretches: For each of them, neighbours with the same figures and the same runs together, how likely it is bad;
+            good and the next one bad; bad and the next one good.
     """
 
     symptom: Symptom
     places: tuple[int, ...]
-    bad: tuple[float, ...]
-    begins: tuple[float, ...]
-    ends: tuple[float, ...]
+    stretches: tuple[Stretch, ...]
+
+    @cached_property
+    def bad(self) -> tuple[float, ...]:
+        """Probability that the release at each place has the symptom."""
+        return tuple([s.bad for s in self.stretches for _ in range(s.size)])
+
+    @cached_property
+    def begins(self) -> tuple[float, ...]:
+        """Probability, for each place but the last, that it is good and the next one bad."""
+        return tuple([s.begins for s in self.stretches for _ in range(s.size)][:-1])
+
+    @cached_property
+    def ends(self) -> tuple[float, ...]:
+        """Probability that it is bad and the next one good."""
+        return tuple([s.ends for s in self.stretches for _ in range(s.size)][:-1])
 
     @property
     def probabilities(self) -> Iterator[tuple[int, float]]:
@@ -114,11 +126,12 @@ class Posterior:
     @property
     def transitions(self) -> list[IndexedTransition]:
         """Neighbouring places in differing states."""
-        found = []
-        for i, (before, after) in enumerate(pairwise(self.places)):
-            was, now = self.bad[i] >= 0.5, self.bad[i + 1] >= 0.5
+        found, last = [], -1
+        for one, other in pairwise(self.stretches):
+            last += one.size
+            was, now = one.bad >= 0.5, other.bad >= 0.5
             if was is not now:
-                sure = self.begins[i] if now else self.ends[i]
+                before, after, sure = self.places[last], self.places[last + 1], one.begins if now else one.ends
                 found.append(
                     IndexedTransition(symptom=self.symptom, before=before, after=after, turns_bad=now, confidence=sure)
                 )
@@ -131,11 +144,13 @@ def _change(history: History) -> float:
 
 def posterior_of(history: History, symptom: Symptom) -> Posterior:
     """Weigh all runs of all releases for one symptom."""
-    tallies = [(index, state.tally(symptom)) for index, state in enumerate(history) if state.runs]
-    known = tuple((index, tally) for index, tally in tallies if tally.runs)
-    places = tuple(index for index, _ in known)
-    bad, begins, ends = _weigh(known, _change(history))
-    return Posterior(symptom=symptom, places=places, bad=bad, begins=begins, ends=ends)
+    if isinstance(history, SearchHistory):
+        known = [(place, history[place].tallies[symptom]) for place in history.known(symptom).places]
+    else:
+        tallies = ((index, state.tally(symptom)) for index, state in enumerate(history) if state.runs)
+        known = [(index, tally) for index, tally in tallies if tally.runs]
+    places = tuple([place for place, _ in known])
+    return Posterior(symptom=symptom, places=places, stretches=_weigh(_groups(known), _change(history)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,32 +245,66 @@ def verdict_on(state: ReleaseState, known: Settled, index: int) -> Verdict | Non
     return Verdict(outcome=outcome, reason=Reason(kind=ReasonKind.NEIGHBOURS, counts=(counts.bad, counts.runs)))
 
 
-_Known = tuple[tuple[int, Tally], ...]
-_Column = tuple[float, ...]
+_Known = Sequence[tuple[int, Tally]]
+_Forced = bool | None
+_Groups = tuple[tuple[int, Tally, _Forced, int], ...]
+
+
+def _groups(known: _Known, given: Mapping[int, bool] = _NOTHING_GIVEN) -> _Groups:
+    """Neighbours with equal runs and equal distances to the place before, together: distance, runs, state, count.
+
+    Args:
+        known: Each place with its runs.
+        given: Positions in `known` whose state is laid down: bad or good.
+    """
+    found: list[tuple[int, Tally, _Forced, int]] = []
+    same: tuple[int, Tally, _Forced] = (0, NOTHING, None)
+    last, count = -1, 0
+    for k, (place, tally) in enumerate(known):
+        this = (place - last if k else 0, tally, given.get(k) if given else None)
+        last = place
+        if this == same:
+            count += 1
+        else:
+            found += [(*same, count)] if count else []
+            same, count = this, 1
+    return tuple([*found, (*same, count)] if count else found)
 
 
 @lru_cache(maxsize=64)
-def _weigh(known: _Known, change: float) -> tuple[_Column, _Column, _Column]:
+def _weigh(groups: _Groups, change: float) -> tuple[Stretch, ...]:
     """Mix the hypotheses on the rate by how well each explains the runs."""
-    if not known:
-        return (), (), ()
-    chains = _hypotheses(known, change)
+    if not groups:
+        return ()
+    chains = _hypotheses(groups, change)
     scores = [chain.evidence + math.log(weight) for chain, weight in chains]
     top = max(scores)
     shares = [math.exp(score - top) for score in scores]
     least = NEGLIGIBLE * sum(shares)
-    kept = [(share, chain.smooth()) for share, (chain, _) in zip(shares, chains, strict=True) if share >= least]
+    kept = [
+        (share, chain.smooth().stretches) for share, (chain, _) in zip(shares, chains, strict=True) if share >= least
+    ]
     total = sum(share for share, _ in kept)
-    weights = [share / total for share, _ in kept]
+    return tuple(_mixed([share / total for share, _ in kept], [stretches for _, stretches in kept]))
 
-    def mixed(series: Sequence[Series]) -> _Column:
-        return tuple([sum(map(mul, weights, column)) for column in zip(*series, strict=True)])
 
-    return (
-        mixed([s.bad for _, s in kept]),
-        mixed([s.begins for _, s in kept]),
-        mixed([s.ends for _, s in kept]),
-    )
+def _mixed(weights: Sequence[float], columns: Sequence[Sequence[Stretch]]) -> Iterator[Stretch]:
+    """The weighted sum of several series, cut wherever one of them is."""
+    rest = [iter(column) for column in columns]
+    heads = [next(column) for column in rest]
+    left = [head.size for head in heads]
+    while True:
+        size = min(left)
+        _, bads, begins, ends = zip(*heads, strict=True)
+        bad, begin, end = [sum(map(mul, weights, values)) for values in (bads, begins, ends)]
+        yield Stretch(size, bad, begin, end)
+        for k, count in enumerate(left):
+            if count > size:
+                left[k] = count - size
+            elif (head := next(rest[k], None)) is not None:
+                heads[k], left[k] = head, head.size
+            else:
+                return  # all end together
 
 
 def _joint(known: _Known, change: float, before: int, after: int, turns_bad: bool) -> float:
@@ -264,7 +313,8 @@ def _joint(known: _Known, change: float, before: int, after: int, turns_bad: boo
     By Bayes: how much worse the runs are explained when both states are given.
     """
     given = {before: not turns_bad, after: turns_bad}
-    return math.exp(_evidence(_hypotheses(known, change, given)) - _evidence(_hypotheses(known, change)))
+    with_both, plain = (_evidence(_hypotheses(_groups(known, states), change)) for states in (given, _NOTHING_GIVEN))
+    return math.exp(with_both - plain)
 
 
 def _evidence(chains: Sequence[tuple[SharedRate | OwnRates, float]]) -> float:
@@ -274,27 +324,24 @@ def _evidence(chains: Sequence[tuple[SharedRate | OwnRates, float]]) -> float:
     return top + math.log(sum(math.exp(score - top) for score in scores))
 
 
-def _hypotheses(
-    known: _Known, change: float, given: Mapping[int, bool] = _NOTHING_GIVEN
-) -> list[tuple[SharedRate | OwnRates, float]]:
-    """One chain per shared rate, and the one in which each range has its own; with their prior weights.
-
-    Args:
-        known: Each place with its runs.
-        change: Chance of a change from one release to the next.
-        given: Positions in `known` whose state is laid down: bad or good.
-    """
-    changes = [_odd_changes(later - earlier, change) for (earlier, _), (later, _) in pairwise(known)]
-    table = {tally: _likelihoods(tally) for tally in {tally for _, tally in known}}
-    rows = [table[tally] for _, tally in known]
-    for k, bad_state in given.items():
-        rows[k] = [likelihood if (n > 0) is bad_state else 0.0 for n, likelihood in enumerate(rows[k])]
+def _hypotheses(groups: _Groups, change: float) -> list[tuple[SharedRate | OwnRates, float]]:
+    """One chain per shared rate, and the one in which each range has its own; with their prior weights."""
+    changes = [_odd_changes(distance, change) for distance, *_ in groups[1:]]
+    table = {tally: _likelihoods(tally) for tally in {tally for _, tally, *_ in groups}}
+    rows = [_as_given(table[tally], forced) for _, tally, forced, _ in groups]
+    counts = [count for *_, count in groups]
     good, *bads = zip(*rows, strict=True)
     chains: list[tuple[SharedRate | OwnRates, float]] = [
-        (SharedRate(good, bad, changes, STARTS_BAD), weight * (1 - OWN_RATES))
+        (SharedRate(good, bad, changes, STARTS_BAD, counts), weight * (1 - OWN_RATES))
         for bad, weight in zip(bads, _WEIGHTS, strict=True)
     ]
-    return [*chains, (OwnRates(rows, _WEIGHTS, changes, STARTS_BAD, OTHER_RATE), OWN_RATES)]
+    return [*chains, (OwnRates(rows, _WEIGHTS, changes, STARTS_BAD, OTHER_RATE, counts), OWN_RATES)]
+
+
+def _as_given(likelihoods: list[float], forced: _Forced) -> list[float]:
+    if forced is None:
+        return likelihoods
+    return [likelihood if (n > 0) is forced else 0.0 for n, likelihood in enumerate(likelihoods)]
 
 
 @lru_cache(maxsize=4096)
