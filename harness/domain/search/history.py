@@ -88,7 +88,7 @@ class Known:
     def __init__(self) -> None:
         self.places: list[int] = []
         self.failing = 0
-        self._failed: dict[int, bool] = {}
+        self.tallies: dict[int, Tally] = {}
         self._changes: dict[int, int] = {}
         self._starts: list[int] = []
 
@@ -99,20 +99,18 @@ class Known:
 
     def put(self, place: int, tally: Tally) -> None:
         """Say what the runs at one place are now; there is at least one."""
-        failed = tally.bad > 0
-        at = bisect_left(self.places, place)
-        if place not in self._failed:
-            self.places.insert(at, place)
-        elif self._failed[place] is failed:
+        old = self.tallies.get(place)
+        self.tallies[place] = tally
+        if old is not None and bool(old.bad) is bool(tally.bad):
             return
-        else:
-            self.failing -= self._failed[place]
-        self._failed[place] = failed
-        self.failing += failed
+        self.failing += bool(tally.bad) - bool(old is not None and old.bad)
+        at = bisect_left(self.places, place)
+        if old is None:
+            self.places.insert(at, place)
         near = self.places[max(0, at - 1) : at + 2]
         self._forget(near)
         for before, after in pairwise(near):
-            if self._failed[before] is not self._failed[after]:
+            if bool(self.tallies[before].bad) is not bool(self.tallies[after].bad):
                 self._changes[before] = after
                 insort(self._starts, before)
 

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby, pairwise
 from operator import itemgetter, mul
+from typing import NamedTuple
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.search.forward_backward import OwnRates, SharedRate, Stretch
+from harness.domain.search.forward_backward import Figures, OwnRates, SharedRate
 from harness.domain.search.history import NOTHING, History, ReleaseState, SearchHistory, Tally
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, skip
@@ -62,6 +63,15 @@ _TINY = 1e-200
 _NOTHING_GIVEN: Mapping[int, bool] = {}
 
 _WEIGHTS = (ALWAYS_WEIGHT, *(((1 - ALWAYS_WEIGHT) / (len(RATES) - 1),) * (len(RATES) - 1)))
+
+
+class Stretch(NamedTuple):
+    """Neighbouring places with the same runs and the same figures: how many, and what `Posterior` has of each."""
+
+    size: int
+    bad: float
+    begins: float
+    ends: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +155,8 @@ def _change(history: History) -> float:
 def posterior_of(history: History, symptom: Symptom) -> Posterior:
     """Weigh all runs of all releases for one symptom."""
     if isinstance(history, SearchHistory):
-        known = [(place, history[place].tallies[symptom]) for place in history.known(symptom).places]
+        one = history.known(symptom)
+        known = [(place, one.tallies[place]) for place in one.places]
     else:
         tallies = ((index, state.tally(symptom)) for index, state in enumerate(history) if state.runs)
         known = [(index, tally) for index, tally in tallies if tally.runs]
@@ -288,21 +299,20 @@ def _weigh(groups: _Groups, change: float) -> tuple[Stretch, ...]:
     return tuple(_mixed([share / total for share, _ in kept], [stretches for _, stretches in kept]))
 
 
-def _mixed(weights: Sequence[float], columns: Sequence[Sequence[Stretch]]) -> Iterator[Stretch]:
+def _mixed(weights: Sequence[float], columns: Sequence[Sequence[Figures]]) -> Iterator[Stretch]:
     """The weighted sum of several series, cut wherever one of them is."""
     rest = [iter(column) for column in columns]
     heads = [next(column) for column in rest]
-    left = [head.size for head in heads]
+    left = [head[0] for head in heads]
     while True:
         size = min(left)
         _, bads, begins, ends = zip(*heads, strict=True)
-        bad, begin, end = [sum(map(mul, weights, values)) for values in (bads, begins, ends)]
-        yield Stretch(size, bad, begin, end)
+        yield Stretch(size, sum(map(mul, weights, bads)), sum(map(mul, weights, begins)), sum(map(mul, weights, ends)))
         for k, count in enumerate(left):
             if count > size:
                 left[k] = count - size
             elif (head := next(rest[k], None)) is not None:
-                heads[k], left[k] = head, head.size
+                heads[k], left[k] = head, head[0]
             else:
                 return  # all end together
 

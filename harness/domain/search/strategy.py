@@ -298,9 +298,9 @@ def _worth_repeating(
     first = 0
     for stretch in posterior.stretches:  # all places of one have the same runs
         doubt = min(stretch.bad, 1 - stretch.bad)
+        tally = history[posterior.places[first]].tally(posterior.symptom)
         places = posterior.places[first : first + stretch.size]
         first += stretch.size
-        tally = history[places[0]].tally(posterior.symptom)
         against, agreeing = (tally.good, tally.bad) if stretch.bad >= 0.5 else tally
         if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
             yield from ((index, doubt) for index in places if index not in moving)
