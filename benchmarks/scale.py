@@ -74,7 +74,7 @@ def measure() -> Iterator[Row]:
     """Measure everything at every size."""
     scenes: dict[str, tuple[Callable[[int], bool], Policy]] = {
         "a choice while gaps are filled": (lambda place: place % 2 == 0, Policy()),
-        "a choice when every release was run": (lambda place: True, Policy()),
+        "a choice when every release was run": (lambda _: True, Policy()),
         "a choice with gaps left unfilled": (lambda place: place % 100 == 0, Policy(max_gap=None)),
     }
     for title, (filled, policy) in scenes.items():

@@ -77,9 +77,10 @@ def test_a_deterministic_history_is_stated_as_it_was_run(letters, budget) -> Non
 
 @given(HISTORIES, BUDGETS, st.sampled_from((0.9, 0.5, 0.2)), st.integers(0, 10_000))
 def test_a_flaky_history_is_never_stated_against_its_own_runs(letters, budget, rate, seed) -> None:
-    run = script(letters.upper(), rate=rate, seed=seed)
+    flaky = letters.upper().replace("X", "x")
+    run, again = (script(flaky, rate=rate, seed=seed) for _ in range(2))
     history = [ReleaseState() for _ in letters]
-    for index, _ in play(len(letters), script(letters.upper(), rate=rate, seed=seed), Policy(max_trials=budget)).order:
+    for index, _ in play(len(letters), again, Policy(max_trials=budget)).order:
         record(history, index, run(index, len(history[index].runs)))
         assert contradictions(history) == []
 

@@ -16,7 +16,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import posterior_of
 from harness.domain.search.strategy import next_trials
 from harness.domain.verdicts.reasons import recorded
-from tests.domain.search import plain
+from tests.histories import plain
 from tests.histories.simulate import NAN, RAISES, WRONG, record, script
 
 RANGES = st.lists(st.tuples(st.sampled_from("gggGnNwWesxx"), st.integers(1, 9)), min_size=1, max_size=7)
