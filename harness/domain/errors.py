@@ -65,6 +65,10 @@ class Untestable(HarnessError):
     exit_code = ExitCode.INCONCLUSIVE
 
 
+class EnvironmentChanged(Untestable):
+    """Files of an environment were changed while it was used, so nothing that ran in it can be believed."""
+
+
 class Interrupted(HarnessError):
     """The user stopped the run; everything finished is in the journal.
 

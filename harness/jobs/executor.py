@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable
+from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, Untestable
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
@@ -76,16 +76,26 @@ class Runner:
         return entries
 
     def _once(self, attempt: Attempt, repeat: int) -> list[Entry]:
+        """Try a release once; where its environment was changed meanwhile, by whomever, once more in a new one."""
         version = attempt.release.version
         try:
-            self.listener.notify(Event(kind=EventKind.BUILD, release=version, detail=attempt.why))
-            environment = self.environments.prepare(attempt.release)
-            self.listener.notify(Event(kind=EventKind.RUN, release=version, detail=attempt.why))
-            started = time.monotonic()
-            trials = [Trial(release=version, variant=variant, repeat=repeat) for variant in attempt.variants]
-            finished = self.trials.run(environment, attempt.case, trials)
+            try:
+                return self._tried(attempt, repeat)
+            except EnvironmentChanged as change:
+                note = f"{change.what}: once more, in an environment that is built anew"
+                self.listener.notify(Event(kind=EventKind.NOTE, release=version, detail=note))
+                return self._tried(attempt, repeat)
         except Untestable as reason:
             return [Entry(release=version, untestable=reason.what)]
+
+    def _tried(self, attempt: Attempt, repeat: int) -> list[Entry]:
+        version = attempt.release.version
+        self.listener.notify(Event(kind=EventKind.BUILD, release=version, detail=attempt.why))
+        environment = self.environments.prepare(attempt.release)
+        self.listener.notify(Event(kind=EventKind.RUN, release=version, detail=attempt.why))
+        started = time.monotonic()
+        trials = [Trial(release=version, variant=variant, repeat=repeat) for variant in attempt.variants]
+        finished = self.trials.run(environment, attempt.case, trials)
         seconds = _spent(environment, finished, time.monotonic() - started)
         return [
             Entry(release=version, environment=environment, finished=one, seconds={} if n else seconds)

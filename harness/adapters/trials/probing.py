@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import harness
+from harness.adapters.environments.failures import Transient
+from harness.adapters.environments.isolation import LAUNCH_FAILURE, SETTING, Views
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.storage import case_files
@@ -26,6 +29,8 @@ PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
 IMPORT_SECONDS = 300.0  # TensorFlow without byte code on a loaded machine needs under 20
 CANARY_SECONDS = 120.0
 CANARY = "canary.json"
+MOST_CHANGED = 20  # names of changed files that are kept
+REASON_LIMIT = 500
 
 
 class Probe:
@@ -44,8 +49,17 @@ class Probe:
         self._memory_bytes = memory_bytes
         self._fixes = fixes
 
-    def observe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
-        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does."""
+    def observe(
+        self, environment: Environment, case: Case, trials: Sequence[Trial], folders: Sequence[Path] = ()
+    ) -> list[Observation]:
+        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does.
+
+        Args:
+            environment: Where they run.
+            case: What they run.
+            trials: They share one process tree.
+            folders: Those of the environment of which the tree gets private views.
+        """
         _check_unchanged(case)
         sealed = Path(environment.executable).parents[1] / CANARY
         fix = self._fixes.get(trials[0].variant.fix or "")
@@ -76,7 +90,9 @@ class Probe:
                     return [_refused(fix, refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
-            ended = self._start(environment, scratch, described)
+            views = Views(folders, scratch / "views")
+            ended = self._start(environment, scratch, described, views)
+            views.close()
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
@@ -85,17 +101,29 @@ class Probe:
             if needs_canary:
                 check_canary(results, ended)
                 sealed.touch()
-            return [read_result(results / f"{one['id']}.json", ended) for one in described]
+            read = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            changed = tuple(views.written()[:MOST_CHANGED])
+            return [replace(one, changed=changed) for one in read] if changed else read
 
-    def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> Ended:
+    def _start(
+        self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]], views: Views
+    ) -> Ended:
         """Run the probe to its end; its own deadline is later than those of its trials."""
-        return self._processes.run(
-            [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
+        probe = [environment.executable, "-I", "-B", str(PROBE), str(scratch / "request.json")]
+        ended = self._processes.run(
+            views.command(environment.executable, probe) if views.folders else probe,
             log=scratch / "probe.log",
             env=child_env.for_trial(scratch),
             cwd=scratch / "case",
             deadline_seconds=IMPORT_SECONDS + CANARY_SECONDS + sum(one["timeout_seconds"] + 10 for one in described),
         )
+        if ended.exit_code != 0 and ended.tail.startswith(LAUNCH_FAILURE):
+            raise Transient(
+                "the trial cannot be kept from changing its environment",
+                where=ended.tail.strip()[:REASON_LIMIT],
+                hint=f"set {SETTING}=checks to do without mount namespaces",
+            )
+        return ended
 
     def _describe(self, case: Case, trial: Trial, name: str) -> dict[str, Any]:
         variant = trial.variant
