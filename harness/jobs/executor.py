@@ -18,6 +18,8 @@ from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
 from harness.jobs.protocols import Environments, Event, EventKind, Journal, Listener, RunJournal, Trials
 
+MOST_CHANGES = 6  # attempts in an environment that others change; each of its trials does that twice at most
+
 P = TypeVar("P")
 
 
@@ -76,17 +78,30 @@ class Runner:
         return entries
 
     def _once(self, attempt: Attempt, repeat: int) -> list[Entry]:
-        """Try a release once; where its environment was changed meanwhile, by whomever, once more in a new one."""
-        version = attempt.release.version
         try:
+            return self._unchanged(attempt, repeat)
+        except Untestable as reason:
+            return [Entry(release=attempt.release.version, untestable=reason.what)]
+
+    def _unchanged(self, attempt: Attempt, repeat: int) -> list[Entry]:
+        """Try a release in an environment that nothing changes; one that another trial has changed is built anew.
+
+        Raises:
+            Untestable: it cannot be tested, or its own trial changes the environment.
+            InfrastructureError: something else changes it, again and again.
+        """
+        for _ in range(MOST_CHANGES):
             try:
                 return self._tried(attempt, repeat)
             except EnvironmentChanged as change:
+                if change.own:
+                    raise
                 note = f"{change.what}: once more, in an environment that is built anew"
-                self.listener.notify(Event(kind=EventKind.NOTE, release=version, detail=note))
-                return self._tried(attempt, repeat)
-        except Untestable as reason:
-            return [Entry(release=version, untestable=reason.what)]
+                self.listener.notify(Event(kind=EventKind.NOTE, release=attempt.release.version, detail=note))
+        raise InfrastructureError(
+            "something changes the environments while they are used",
+            hint="let no other program write below HARNESS_HOME",
+        )
 
     def _tried(self, attempt: Attempt, repeat: int) -> list[Entry]:
         version = attempt.release.version

@@ -48,7 +48,8 @@ def make_views(plan: dict[str, Any]) -> None:
         option = ",userxattr"
     _check(libc.mount(b"none", b"/", None, ctypes.c_ulong(_MS_PRIVATE_EVERYWHERE), None), "private mounts")
     for folder, upper, work in plan["views"]:
-        layers = f"lowerdir={folder},upperdir={upper},workdir={work}{option}"
+        lower, above, scratch = map(_escaped, (folder, upper, work))
+        layers = f"lowerdir={lower},upperdir={above},workdir={scratch}{option}"
         _check(libc.mount(b"overlay", os.fsencode(folder), b"overlay", ctypes.c_ulong(0), os.fsencode(layers)), folder)
 
     for capability in (_CAP_SYS_ADMIN, _CAP_SYS_PTRACE):
@@ -62,6 +63,11 @@ def _enter_user_namespace(libc: ctypes.CDLL) -> None:
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123
             file.write(text)
+
+
+def _escaped(path: str) -> str:
+    """A path as it stands in the options of an overlay."""
+    return "".join(f"\\{sign}" if sign in "\\,:" else sign for sign in path)
 
 
 def _check(result: int, what: str) -> None:

@@ -93,8 +93,7 @@ class Views:
         """The command that runs another one with these views; `python` only starts it."""
         plan = {
             "views": [
-                [_escaped(folder), _escaped(place / "upper"), _escaped(place / "work")]
-                for folder, place in self._places.items()
+                [str(folder), str(place / "upper"), str(place / "work")] for folder, place in self._places.items()
             ],
             # In a user namespace, programs of root do not become root; CUDA calls one to load its driver.
             "user_namespace": not _NVIDIA.exists(),
@@ -116,11 +115,6 @@ class Views:
         for place in self._places.values():
             with suppress(OSError):
                 (place / "work" / "work").chmod(0o700)
-
-
-def _escaped(path: Path) -> str:
-    """A path as it stands in the options of an overlay."""
-    return "".join(f"\\{sign}" if sign in "\\,:" else sign for sign in str(path))
 
 
 class Turns:

@@ -131,8 +131,9 @@ class ProbeTrials:
         Trials with views cannot have changed them; so then only what is looked through in milliseconds is.
         """
         if changed := used.changed(MOST_CHECKED if viewed else None):
+            alone = environment.key in self._suspects
             self._suspects.add(environment.key)
-            raise EnvironmentChanged(_sentence(changed), where=environment.executable)
+            raise EnvironmentChanged(_sentence(changed), where=environment.executable, own=alone and not viewed)
 
     def _groups(self, trials: Sequence[Trial]) -> list[list[Trial]]:
         """Trials that share a process tree: a patched copy of the package needs an import of its own."""
