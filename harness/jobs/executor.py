@@ -21,6 +21,7 @@ from harness.jobs.protocols import Environments, Event, EventKind, Journal, List
 MOST_CHANGES = 6  # attempts in an environment that others change; each of its trials does that twice at most
 
 P = TypeVar("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,24 +85,13 @@ class Runner:
             return [Entry(release=attempt.release.version, untestable=reason.what)]
 
     def _unchanged(self, attempt: Attempt, repeat: int) -> list[Entry]:
-        """Try a release in an environment that nothing changes; one that another trial has changed is built anew.
+        """Try a release in an environment that nothing changes; one that another trial has changed is built anew."""
 
-        Raises:
-            Untestable: it cannot be tested, or its own trial changes the environment.
-            InfrastructureError: something else changes it, again and again.
-        """
-        for _ in range(MOST_CHANGES):
-            try:
-                return self._tried(attempt, repeat)
-            except EnvironmentChanged as change:
-                if change.own:
-                    raise
-                note = f"{change.what}: once more, in an environment that is built anew"
-                self.listener.notify(Event(kind=EventKind.NOTE, release=attempt.release.version, detail=note))
-        raise InfrastructureError(
-            "something changes the environments while they are used",
-            hint="let no other program write below HARNESS_HOME",
-        )
+        def note(change: EnvironmentChanged) -> None:
+            detail = f"{change.what}: once more, in an environment that is built anew"
+            self.listener.notify(Event(kind=EventKind.NOTE, release=attempt.release.version, detail=detail))
+
+        return unchanged(lambda: self._tried(attempt, repeat), note)
 
     def _tried(self, attempt: Attempt, repeat: int) -> list[Entry]:
         version = attempt.release.version
@@ -116,6 +106,30 @@ class Runner:
             Entry(release=version, environment=environment, finished=one, seconds={} if n else seconds)
             for n, one in enumerate(finished)
         ]
+
+
+def unchanged(work: Callable[[], T], notify: Callable[[EnvironmentChanged], object]) -> T:
+    """Prepare an environment and run trials in it, again when another trial has changed it meanwhile.
+
+    Args:
+        work: Does both, so that a changed environment is built anew.
+        notify: Called with each change that is followed by another attempt.
+
+    Raises:
+        EnvironmentChanged: its own trial changes the environment.
+        InfrastructureError: something else changes it, again and again.
+    """
+    for _ in range(MOST_CHANGES):
+        try:
+            return work()
+        except EnvironmentChanged as change:
+            if change.own:
+                raise
+            notify(change)
+    raise InfrastructureError(
+        "something changes the environments while they are used",
+        hint="let no other program write below HARNESS_HOME",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,6 +34,7 @@ MOST_CHECKED = 5000  # files of a layer that are looked through although trials 
 MOST_NAMED = 3  # changed files that a reason names
 _REFUSED = re.compile(r"(?:Permission denied|Read-only file system): '([^'\n]+)'")
 _TURNS = Turns()
+_SUSPECTS: set[tuple[Path, str]] = set()  # environments in which something was changed, by home and key
 
 
 class ProbeTrials:
@@ -62,7 +63,6 @@ class ProbeTrials:
         self._memory_bytes = memory_bytes
         self._fixes = dict(fixes or {})
         self._probe = Probe(processes, home, memory_bytes, self._fixes)
-        self._suspects: set[str] = set()
 
     def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
         """Run the trials that are not cached, in one process tree, and return all in the given order.
@@ -90,7 +90,7 @@ class ProbeTrials:
                 group in it runs with no other beside it, so that it is known whose change it was.
         """
         viewed = isolation(self._processes, self._home) is Isolation.VIEW
-        with _TURNS.alone() if environment.key in self._suspects else _TURNS.together():
+        with _TURNS.alone() if (self._home.root, environment.key) in _SUSPECTS else _TURNS.together():
             used = standing(self._home, environment)
             if used is None:
                 return self._probe.observe(environment, case, group)
@@ -130,10 +130,12 @@ class ProbeTrials:
 
         Trials with views cannot have changed them; so then only what is looked through in milliseconds is.
         """
+        place = (self._home.root, environment.key)
+        alone = place in _SUSPECTS
         if changed := used.changed(MOST_CHECKED if viewed else None):
-            alone = environment.key in self._suspects
-            self._suspects.add(environment.key)
+            _SUSPECTS.add(place)
             raise EnvironmentChanged(_sentence(changed), where=environment.executable, own=alone and not viewed)
+        _SUSPECTS.discard(place)
 
     def _groups(self, trials: Sequence[Trial]) -> list[list[Trial]]:
         """Trials that share a process tree: a patched copy of the package needs an import of its own."""
