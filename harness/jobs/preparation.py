@@ -13,7 +13,6 @@ from packaging.requirements import Requirement
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
-from harness.domain.findings.assemble import reference_for
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader, SharedEnvironment
 from harness.domain.releases.companions import Companions
@@ -74,9 +73,9 @@ def variant_of(case: Case, settings: Sequence[tuple[str, str]] = ()) -> Variant:
 
 def with_reference(case: Case, variant: Variant) -> tuple[Variant, ...]:
     """What is run for one verdict: a script speaks for itself, a model needs its reference."""
-    if case.level is Level.SCRIPT or variant == reference_for(variant):
+    if case.level is Level.SCRIPT or variant == variant.reference:
         return (variant,)
-    return (reference_for(variant), variant)
+    return (variant.reference, variant)
 
 
 def page_of(services: Services, package: str, listener: Listener) -> IndexPage:

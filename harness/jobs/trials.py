@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
-from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, UsageError
+from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
 from harness.domain.releases.release import Release, Timeline
@@ -164,7 +164,7 @@ def _outcome(case: Case, judged: Callable[[Case], tuple[Outcome, str]]) -> CaseO
     started = time.monotonic()
     try:
         outcome, sentence = judged(case)
-    except InfrastructureError:
+    except (InfrastructureError, Interrupted):
         raise
     except HarnessError as reason:
         outcome, sentence = Outcome.SKIP, reason.what

@@ -333,9 +333,9 @@ class TestResumable:
         assert stopped.value.resume == f"harness bisect identity --resume '{folder}'"
         assert stopped.value.hint == f"resume with: {stopped.value.resume}"
 
-    @pytest.mark.parametrize(("hint", "told"), [(None, "mend it"), ("free some space", "free some space")])
+    @pytest.mark.parametrize(("hint", "advice"), [(None, "mend it"), ("free some space", "free some space")])
     def test_a_fault_of_the_machine_keeps_its_own_advice(
-        self, begun: RunFolders, tmp_path: Path, hint: str | None, told: str
+        self, begun: RunFolders, tmp_path: Path, hint: str | None, advice: str
     ):
         with (
             begun.begin(tmp_path / "run", header(CASE, timeline(["1.0"]))) as journal,
@@ -343,7 +343,7 @@ class TestResumable:
             resumable(journal, self.COMMAND),
         ):
             raise InfrastructureError("disk full", hint=hint)
-        assert failed.value.hint == f"{told}; then resume with: {self.COMMAND} --resume {tmp_path / 'run'}"
+        assert failed.value.hint == f"{advice}; then resume with: {self.COMMAND} --resume {tmp_path / 'run'}"
 
     @pytest.mark.parametrize("error", [UsageError("wrong", hint="correct it"), HarnessError("ours")])
     def test_other_errors_pass_as_they_are(self, begun: RunFolders, tmp_path: Path, error: HarnessError):

@@ -36,7 +36,7 @@ class PackageIndex:
 
     def __init__(self, home: Home, *, fresh_seconds: float = FRESH_SECONDS, address: str | None = None) -> None:
         self._address = address or index_address()
-        self._folder = home.folder("index", hashlib.sha256(self._address.encode()).hexdigest()[:12])
+        self._home = home
         self._fresh_seconds = fresh_seconds
 
     def page(self, package: str) -> IndexPage:
@@ -104,7 +104,9 @@ class PackageIndex:
         return replace(cached, stale_reason=stale)
 
     def _file(self, package: str) -> Path:
-        return self._folder / f"{package}.json"
+        """The cached page; its folder is made when it is needed, so that a mistake on the command line leaves none."""
+        folder = self._home.folder("index", hashlib.sha256(self._address.encode()).hexdigest()[:12])
+        return folder / f"{package}.json"
 
     def _cached(self, package: str) -> IndexPage | None:
         """Return the cached page; an unreadable one counts as absent."""

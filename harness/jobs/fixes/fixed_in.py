@@ -158,7 +158,7 @@ def compose(header: RunHeader, before: Release, cure: Release, entries: Sequence
 def _grade(header: RunHeader, before: Release, cure: Release, entries: dict[str, list[Entry]]) -> Graded:
     old, new = entries.get(before.version, []), entries.get(cure.version, [])
     variant = header.question.variant
-    reference = assemble.reference_for(variant)
+    reference = variant.reference
     pairs = paired(
         assemble.repeats(old, reference),
         assemble.repeats(old, variant),

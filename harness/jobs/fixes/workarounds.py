@@ -177,7 +177,7 @@ def pair(case: Case, claim: Claim) -> tuple[Variant | None, Variant]:
     if case.level is Level.SCRIPT:
         return None, own
     if replicas > 1:
-        return assemble.reference_for(own), own
+        return own.reference, own
     return (workarounds.sound(case, options) if claims.looks_at_values(claim) else None), own
 
 
@@ -239,7 +239,7 @@ def _row(survey: Measurement, workaround: Workaround, by_release: dict[str, list
         for count in survey.counts:
             planned = workarounds.attempt(survey.case, workaround, count)
             graded = _graded(survey.case, release.version, planned, by_release.get(release.version, []))
-            cured, right = workarounds.told(graded)
+            cured, right = workarounds.effects(graded)
             cells.append(Measured(version=release.version, replicas=count, cured=cured, right=right, graded=graded))
     return WorkaroundRow(remedy=workaround, cells=tuple(cells))
 
