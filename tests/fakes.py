@@ -38,7 +38,8 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, FixFacts, NonFinite, Observation, Stage
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Cases, Event, Listener, Pythons, Services
+from harness.jobs.events import Event, Listener
+from harness.jobs.protocols import Cases, Pythons, Services
 from tests.examples import ending, observation, weights
 
 TWO = Variant(replicas=2, strategy="mirrored")

@@ -23,7 +23,8 @@ from harness.domain.releases.release import Channel, Release, Timeline, find, st
 from harness.domain.search.policy import Policy
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Event, EventKind, Listener, RunJournal, Services
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.protocols import RunJournal, Services
 from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 
 ANY_DAY = "0001-01-01"

@@ -20,6 +20,7 @@ from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
 from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.preparation import (
     Plan,
@@ -30,7 +31,7 @@ from harness.jobs.preparation import (
     timeline_of,
     with_reference,
 )
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, RunCourse, RunJournal, Services
+from harness.jobs.protocols import Journal, RunCourse, RunJournal, Services
 from harness.jobs.requests import BisectRequest
 
 KEPT = "kept"
