@@ -18,7 +18,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
 
-from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
+from harness.adapters.environments.isolation import isolation
+from harness.adapters.environments.layers import Installer, Layer, layer_key, read_seal, sealed
 from harness.adapters.environments.planning import Planner
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
@@ -45,7 +46,6 @@ class NoxEnvironments:
         self._planner = planner
         self._companions = companions
         self._listener = listener
-        self._installer = Installer(processes, companions.interpreter.path)
         self._bases: dict[str, Layer] = {}
 
     def prepare(self, release: Release) -> Environment:
@@ -89,6 +89,7 @@ class NoxEnvironments:
             lock=top if base_lock == self._companions.shared else (*top, *base_lock),
             seconds={"resolve": resolve_seconds, "build": time.monotonic() - started},
             reused=not (base_built or built),
+            isolation=isolation(self._processes, self._home).value,
         )
 
     def _notify(self, version: str, note: str) -> None:
@@ -107,14 +108,16 @@ class NoxEnvironments:
     def _layer(self, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]) -> tuple[Layer, bool]:
         """Return a sealed layer and whether it had to be built; safe for several harnesses at once."""
         key = layer_key(lock, base.key if base else "", self._companions.interpreter.path)
-        if base is None and key in self._bases:
-            return self._bases[key], False
         folder = self._home.folder("environments", key)
+        if base is None and key in self._bases and read_seal(folder) == self._bases[key]:
+            return self._bases[key], False
+        kind = isolation(self._processes, self._home)
+        installer = Installer(self._processes, self._companions.interpreter.path, kind)
         with self._alone(key, notify), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
             layer = sealed(folder, base.site if base else "")
             built = layer is None
             if layer is None:
-                layer = self._installer.build(key, folder, lock, base, notify)
+                layer = installer.build(key, folder, lock, base, notify)
         if base is None:
             self._bases[key] = layer
         return layer, built

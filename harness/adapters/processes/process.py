@@ -69,6 +69,7 @@ class Processes:
         self._guard = threading.Lock()
         self._mark = uuid.uuid4().hex
         self.ended = threading.Event()
+        _hear_of_children()
 
     @cached_property
     def containment(self) -> str:
@@ -144,6 +145,7 @@ class Processes:
     ) -> subprocess.Popen[bytes]:
         with self._guard:
             self.check_open()
+            _hear_of_children()
             try:
                 process = subprocess.Popen(
                     self._contained(command, env),
@@ -227,6 +229,24 @@ def ended_by_signal(processes: Processes) -> Iterator[None]:
         os.close(writes)
         watcher.join()
         os.close(wakes)
+
+
+def _hear_of_children() -> None:
+    """Undo an ignored SIGCHLD, which is inherited: with it every child seems to end with exit code 0.
+
+    Children inherit what is set here, so nox and uv hear of theirs too.
+
+    Raises:
+        InfrastructureError: it is ignored, and this is not the main thread, which alone may change that.
+    """
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_IGN:
+        return
+    if threading.current_thread() is not threading.main_thread():
+        raise InfrastructureError(
+            "SIGCHLD is ignored, so no failure of a process can be seen",
+            hint="call signal.signal(signal.SIGCHLD, signal.SIG_DFL) in the main thread",
+        )
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _end_marked(mark: str) -> None:

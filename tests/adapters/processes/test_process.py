@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -250,3 +251,26 @@ def test_secrets_are_masked_in_what_is_kept(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("MY_API_TOKEN", "s3cr3t-value")
     printed = "print('s3cr3t-value at http://joe:pa55@host/simple')"
     assert run(tmp_path, printed).tail.split() == ["***", "at", "http://***@host/simple"]
+
+
+def test_a_failure_is_seen_though_the_parent_ignored_sigchld(tmp_path: Path) -> None:
+    """With it ignored, the system forgets how children end, and it is inherited: theirs are forgotten too."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    program = "import subprocess, sys; sys.exit(subprocess.run(['false']).returncode + 4)"
+    try:
+        ended = Processes().run(
+            [sys.executable, "-c", program], log=tmp_path / "log", env={}, cwd=tmp_path, deadline_seconds=60
+        )
+        assert ended.exit_code == 5
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_where_it_cannot_be_restored_that_is_said(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(InfrastructureError, match="SIGCHLD is ignored"):
+            pool.submit(Processes).result()
+    finally:
+        signal.signal(signal.SIGCHLD, before)
