@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import importlib
-import io
 import os
 import signal
 import sys
@@ -15,6 +13,7 @@ from typing import Any
 import click
 
 from harness import __version__
+from harness.cli.guarded_output import OutputLost, flushed, guard_output, say_lost
 from harness.domain.errors import ExitCode, HarnessError, Interrupted
 
 COMMANDS = {
@@ -87,8 +86,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code; a user's mistake never shows a traceback."""
-    _guard_output()
-    sys.exit(_flushed(run(sys.argv[1:])))
+    _hide_credentials()
+    guard_output()
+    sys.exit(flushed(run(sys.argv[1:])))
 
 
 def run(arguments: list[str]) -> int:
@@ -101,10 +101,11 @@ def run(arguments: list[str]) -> int:
         click.echo(_interrupted(stop), err=True)
         return int(ExitCode.INTERRUPTED)
     except HarnessError as error:
-        click.echo(f"harness: {error}", err=True)
+        click.echo(_redacted(f"harness: {error}"), err=True)
         return int(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        click.UsageError(_redacted(error.format_message()), context).show()
         return int(ExitCode.USAGE)
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(ExitCode.OUR_FAULT)
@@ -116,91 +117,27 @@ def run(arguments: list[str]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OUR_FAULT)
     except OutputLost as lost:
-        return _say_lost(lost)
+        return say_lost(lost)
     except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is our fault, and keep the trace
-        click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {error}", err=True)
-        click.echo(traceback.format_exc(), err=True)
+        click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {_redacted(str(error))}", err=True)
+        click.echo(_redacted(traceback.format_exc()), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)
         return int(ExitCode.OUR_FAULT)
 
 
-class OutputLost(Exception):
-    """What should be printed could not be: the disk behind it is full, or the limit on the size of files is reached."""
+def _hide_credentials() -> None:
+    """Once, before anything is started; skipped where there is nothing to run, so that ``--help`` is instant."""
+    if set(sys.argv[1:]).isdisjoint(("-h", "--help", "--version")):
+        from harness.adapters.processes.own_env import hide
+
+        hide()
 
 
-class _Output(io.RawIOBase):
-    """A stream that a reader may leave (``| head``) and that never ends the work behind it.
+def _redacted(text: str) -> str:
+    """The text without credentials; loaded late, so that ``--help`` is instant."""
+    from harness.adapters.processes.redaction import redacted
 
-    Args:
-        number: File descriptor.
-        must: Whether a failing disk is told of; else what cannot be printed is dropped.
-    """
-
-    def __init__(self, number: int, *, must: bool) -> None:
-        self._number = number
-        self._must = must
-
-    def writable(self) -> bool:
-        """It is."""
-        return True
-
-    def fileno(self) -> int:
-        """Its file descriptor."""
-        return self._number
-
-    def isatty(self) -> bool:
-        """Whether a terminal is behind it."""
-        return os.isatty(self._number)
-
-    def write(self, data: Any) -> int:
-        """Write, or drop what nobody reads."""
-        try:
-            return os.write(self._number, data)
-        except BlockingIOError:
-            raise
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), self._number)
-            if self._must and error.errno != errno.EPIPE:
-                raise OutputLost(error.strerror) from error
-            return len(data)
-
-
-def _guard_output() -> None:
-    """Let neither a reader that leaves nor a full disk behind the progress end a search."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper):
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-                raw = _Output(stream.fileno(), must=name == "stdout")
-                guarded = io.TextIOWrapper(
-                    io.BufferedWriter(raw),
-                    encoding=stream.encoding,
-                    errors="backslashreplace",
-                    line_buffering=name == "stderr" or raw.isatty(),
-                )
-                setattr(sys, name, guarded)
-
-
-def _flushed(code: int) -> int:
-    """Print what is left; returns the exit code of the whole."""
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OutputLost as lost:
-        return _say_lost(lost)
-    except (OSError, ValueError, AttributeError):
-        pass
-    return code
-
-
-def _say_lost(lost: OutputLost) -> int:
-    click.echo(f"harness: the answer cannot be printed: {lost}\n  where: standard output", err=True)
-    click.echo(
-        "  try:   free some space; `harness report RUN` prints it again, and its reports are in its folder", err=True
-    )
-    return int(ExitCode.SURROUNDINGS)
+    return redacted(text)
 
 
 def _interrupted(stop: Interrupted) -> str:

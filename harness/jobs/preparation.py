@@ -24,7 +24,8 @@ from harness.domain.releases.release import Channel, Release, Timeline, find, st
 from harness.domain.search.policy import Policy
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Event, EventKind, Listener, RunJournal, Services
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.protocols import RunJournal, Services
 from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 
 ANY_DAY = "0001-01-01"
@@ -146,6 +147,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         mode=companions.mode.value,
         companions=companions.pinned,
         lock=companions.shared,
+        containment=services.containment,
     )
 
 
@@ -205,7 +207,7 @@ class Plan:
 
     def header(self, services: Services, reproduce: str) -> RunHeader:
         """The first line of the run's journal; `reproduce` is the command that asks the same again."""
-        return RunHeader(
+        header = RunHeader(
             question=self.question,
             case=self.case,
             timeline=self.timeline,
@@ -215,6 +217,7 @@ class Plan:
             index_seconds=self.index_seconds,
             causes=services.cases.causes_for(self.case),
         )
+        return services.redacted(header)
 
 
 class Stopwatch:

@@ -17,8 +17,9 @@ from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
 from harness.jobs import timeline_search
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.preparation import page_of, same_companions, under_test, warn
-from harness.jobs.protocols import Clone, Event, EventKind, Listener, Runs, Services
+from harness.jobs.protocols import Clone, Runs, Services
 from harness.jobs.requests import BisectRequest, ReportRequest
 
 FOLDER = "stages"

@@ -20,6 +20,7 @@ from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
 from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.preparation import (
     Plan,
@@ -32,7 +33,7 @@ from harness.jobs.preparation import (
     warn,
     with_reference,
 )
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, RunCourse, RunJournal, Services
+from harness.jobs.protocols import Journal, RunCourse, RunJournal, Services
 from harness.jobs.requests import BisectRequest
 
 KEPT = "kept"
@@ -72,7 +73,7 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(plan.companions, listener),
-            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes),
+            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes, jobs=request.jobs),
             listener=listener,
         )
         with runner.pool, resumable(journal, header.reproduce):

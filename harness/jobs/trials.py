@@ -18,8 +18,9 @@ from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.verdict import Outcome, Verdicts
+from harness.jobs.events import Listener
 from harness.jobs.preparation import find_release, variant_of, warn, with_changes, with_reference
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import EnvironmentRequest, ReproduceRequest, ReproRequest, TrialRequest
 
 

@@ -18,8 +18,9 @@ from harness.domain.errors import HarnessError, InfrastructureError, Interrupted
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.jobs.events import EventKind
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
-from harness.jobs.protocols import EventKind, Journal
+from harness.jobs.protocols import Journal
 from tests.examples import case, release, timeline
 from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import shutil
 import sys
@@ -21,7 +20,7 @@ from harness.adapters.environments.failures import explanation, infrastructure_f
 from harness.adapters.environments.resolver import uv_program
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
-from harness.adapters.processes.redaction import redacted
+from harness.adapters.processes.redaction import redacted, restored
 from harness.adapters.storage.files import write_whole
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 
@@ -77,17 +76,22 @@ class Installer:
         log = folder / f"build-{len(list(folder.glob('build-*.log'))) + 1}.log"
         attempt = Path(tempfile.mkdtemp(dir=folder))
         answer = attempt / "built.json"
-        (attempt / "lock.txt").write_text("\n".join(lock) + "\n", encoding="utf-8")
+        locked = attempt / "lock.txt"
+        locked.touch(mode=0o600)  # for the time of the installation it holds the credentials of its addresses
+        locked.write_text("\n".join(map(restored, lock)) + "\n", encoding="utf-8")
         recipe = {
             "key": key,
             "python": self._python,
-            "requirements": str(attempt / "lock.txt"),
+            "requirements": str(locked),
             "flags": ["--quiet"],
             "base": base.site if base else "",
             "answer": str(answer),
         }
         (attempt / "recipe.json").write_text(json.dumps(recipe), encoding="utf-8")
-        ended = self._run_nox(attempt, log)
+        try:
+            ended = self._run_nox(attempt, log)
+        finally:
+            locked.write_text("\n".join(lock) + "\n", encoding="utf-8")
         if ended.exit_code != 0 or not answer.exists():
             raise self._build_failure(ended)
         built = json.loads(answer.read_text(encoding="utf-8"))
@@ -102,7 +106,6 @@ class Installer:
         ]  # fmt: skip
         settings = {
             "HARNESS_RECIPE": str(folder / "recipe.json"),
-            "HARNESS_PARENT": str(os.getpid()),
             "NO_COLOR": "1",
         }
         ended = self._processes.run(

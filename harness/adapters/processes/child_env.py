@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.adapters.index.address import index_address
+from harness.adapters.processes.redaction import redacted
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
 INHERITED = (
@@ -34,8 +35,12 @@ can read the environment of its parent."""
 
 
 def for_trial(scratch: Path) -> dict[str, str]:
-    """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*."""
-    inherited = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
+    """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*.
+
+    A variable that holds a credential (a proxy with its password) is left out: a trial runs code of strangers.
+    """
+    named = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
+    inherited = {name: value for name, value in named.items() if redacted(value) == value}
     folders = {name: scratch / name for name in ("home", "cache", "tmp")}
     for folder in folders.values():
         folder.mkdir(exist_ok=True)

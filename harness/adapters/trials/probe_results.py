@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from harness import codec
 from harness.adapters.environments.failures import Transient, machine_failure
 from harness.adapters.processes.process import Ended
-from harness.adapters.processes.redaction import redacted
+from harness.adapters.processes.redaction import clean, redacted
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
@@ -29,8 +29,12 @@ class Imported:
     error: str | None = None
 
 
-def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None:
-    """Raise where the versions that were really imported are not those that the environment is for."""
+def check_imports(case: Case, results: Path, release: str, ended: Ended) -> float:
+    """Raise where the versions that were really imported are not those that the environment is for.
+
+    Returns:
+        Seconds that the import took.
+    """
     try:
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
     except (OSError, codec.Malformed) as error:
@@ -38,7 +42,7 @@ def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None
     if imported.error:
         raise Untestable(redacted(f"cannot be imported: {imported.error}"))
     if case.import_name not in imported.versions:
-        return
+        return imported.seconds
     seen = imported.versions[case.import_name]
     if not _same_version(seen, release):
         raise HarnessError(
@@ -46,6 +50,7 @@ def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None
             where=imported.files.get(case.import_name),
             hint="this is a fault of the harness: please report it with the environment's lock",
         )
+    return imported.seconds
 
 
 def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Observation | None:
@@ -57,7 +62,7 @@ def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Obser
         why = f"the probe could not import the patched copy: {_last_line(ended.tail)}"
         raise failure or Untestable(why) from error
     if imported.error:
-        why = f"the patched copy cannot be imported: {imported.error}"
+        why = redacted(f"the patched copy cannot be imported: {imported.error}")
         return Observation(ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, exception="ImportError", message=why))
     seen = imported.files.get(case.import_name, "")
     if not Path(seen).is_relative_to(tree):
@@ -94,7 +99,7 @@ def check_canary(results: Path, ended: Ended) -> None:
 def read_result(path: Path, ended: Ended) -> Observation:
     """Read what one trial showed; raises where the probe ended without a result."""
     try:
-        return codec.loads(Observation, redacted(path.read_text(encoding="utf-8")))
+        return clean(codec.loads(Observation, path.read_text(encoding="utf-8")))
     except (OSError, codec.Malformed) as error:
         raise _without_result(path, ended, error) from error
 

@@ -13,6 +13,7 @@ from typing import Any
 from harness import codec
 from harness.adapters.environments.failures import retried
 from harness.adapters.processes import child_env
+from harness.adapters.processes.memory import share_of_free
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
@@ -34,7 +35,8 @@ class ProbeTrials:
         processes: Starts the probe.
         home: Holds the cache of finished trials.
         fresh: Ignore the cache (it is still written).
-        memory_bytes: Resident memory that a trial may take; None: no limit.
+        memory_bytes: Memory that the import and each trial may take; None: a share of what is free.
+        jobs: How many releases are tried at once, for that share.
         fixes: Each fix by its name.
     """
 
@@ -45,6 +47,7 @@ class ProbeTrials:
         *,
         fresh: bool = False,
         memory_bytes: int | None = None,
+        jobs: int = 1,
         fixes: Mapping[str, Fix] | None = None,
     ) -> None:
         self._processes = processes
@@ -52,7 +55,7 @@ class ProbeTrials:
         self._fresh = fresh
         self._memory_bytes = memory_bytes
         self._fixes = dict(fixes or {})
-        self._probe = Probe(processes, home, memory_bytes, self._fixes)
+        self._probe = Probe(processes, home, memory_bytes or share_of_free(jobs), self._fixes)
 
     def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
         """Run the trials that are not cached, in one process tree, and return all in the given order.
@@ -122,11 +125,13 @@ class ProbeTrials:
 def _kept(observation: Observation, case: Case) -> bool:
     """Whether it tells something about the release; a refusal or a kill by the machine is tried again next time.
 
-    So is a timeout that nobody expects: a loaded machine makes one, and the cache would make it last for ever. It is
-    looked at when a result is read too: what the case expects is no part of the key.
+    So is one that ran into the limit of memory, which may be another one then, and a timeout that nobody expects: a
+    loaded machine makes one, and the cache would make it last for ever. It is looked at when a result is read too: what
+    the case expects is no part of the key.
     """
     late = observation.ending.kind is EndingKind.TIMED_OUT and case.expects is not Symptom.TIMEOUT
-    return untestable(observation.ending, case) is None and not late
+    limited = observation.ending.kind is EndingKind.OUT_OF_MEMORY
+    return untestable(observation.ending, case) is None and not late and not limited
 
 
 def _identity(trial: Trial, case: Case) -> Any:

@@ -26,6 +26,7 @@ class EndingKind(str, Enum):
     EXITED = "exited"
     SIGNALLED = "signalled"
     TIMED_OUT = "timed-out"
+    OUT_OF_MEMORY = "out-of-memory"
     REFUSED = "refused"
 
 
@@ -53,7 +54,7 @@ class Ending:
         exit_code: For `exited`.
         signal: Signal number, for `signalled`.
         exception: Qualified type name, for `raised`.
-        message: First lines of the exception or the reason of a refusal.
+        message: First lines of the exception, or the reason of a refusal or of a forced end.
         traceback: The innermost frames, as text.
     """
 
