@@ -12,7 +12,6 @@ from pathlib import Path
 
 from harness.domain.errors import InfrastructureError, UsageError
 
-
 LEAST_FILE_LIMIT = 64 << 20  # bytes; no byte code of any package is larger, and a larger file fails loudly
 
 
