@@ -23,9 +23,10 @@ from harness.jobs import bisection, diagnosis, refinement, trials
 from harness.jobs import export as export_job
 from harness.jobs import releases as releases_job
 from harness.jobs.diagnosis import DiagnosedTrial
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.fixes import verification
 from harness.jobs.fixes import workarounds as workarounds_job
-from harness.jobs.protocols import Event, EventKind, Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import (
     AggregationRequest,
     BisectRequest,

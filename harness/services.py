@@ -6,8 +6,8 @@ import platform
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import harness
@@ -20,16 +20,19 @@ from harness.adapters.environments.resolver import Resolver, uv_program
 from harness.adapters.git import Clone
 from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.index.wheels import read_files
+from harness.adapters.processes import redaction
 from harness.adapters.processes.process import Processes, ended_by_signal
 from harness.adapters.storage import case_files, known_issues
-from harness.adapters.storage.files import write_reports
+from harness.adapters.storage.files import check_file_limit, write_reports
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.run_folders import RunFolders
 from harness.adapters.trials import fixes
 from harness.adapters.trials.probe_trials import ProbeTrials
 from harness.domain.cases.case import Case
+from harness.domain.errors import HarnessError
 from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.finding import Finding
+from harness.domain.findings.run import RunHeader
 from harness.domain.fixes.fix import Fix
 from harness.domain.fixes.grades import FixReport
 from harness.domain.fixes.workarounds import WorkaroundReport
@@ -37,7 +40,7 @@ from harness.domain.nightly.expectations import Expectations
 from harness.domain.releases.companions import Companions, Mode
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Release, Timeline
-from harness.jobs.protocols import Listener
+from harness.jobs.events import Listener
 from harness.reporting.bisection import documents
 from harness.reporting.fixes import fix_report, workarounds_report
 
@@ -46,12 +49,15 @@ class CaseLibrary:
     """Case files, and what is recorded beside them."""
 
     def read(self, name_or_path: str, *, package: str | None = None) -> Case:
-        """One case by name or path."""
-        return case_files.read(name_or_path, package=package)
+        """One case by name or path; credentials in its companions are remembered, and stand in it no longer."""
+        case = case_files.read(name_or_path, package=package)
+        redaction.remember((*case.companions, *case.data_packages))
+        companions, data_packages = redaction.clean((case.companions, case.data_packages))
+        return replace(case, companions=companions, data_packages=data_packages)
 
     def read_all(self, names: Sequence[str] = ()) -> list[Case]:
         """The cases named, or all that are known."""
-        return case_files.read_all(names)
+        return [self.read(name) for name in (names or case_files.known_cases())]
 
     def callable_as(self, case: Case) -> str:
         """The shortest word that finds the case again."""
@@ -140,26 +146,38 @@ class RealServices:
         """Operating system and machine."""
         return f"{sys.platform} {platform.machine()}"
 
+    @property
+    def containment(self) -> str:
+        """How the processes of a trial are kept together."""
+        return self.processes.containment
+
     def companions(
         self, cases: Sequence[Case], timeline: Timeline, pins: Sequence[str], mode: Mode, python: str | None
     ) -> Companions:
         """Choose interpreter and companions that fit the cases over the timeline."""
+        redaction.remember(pins)
         needed = wanted(
             timeline.releases[0].package,
             [text for case in cases for text in case.companions],
-            pins,
+            redaction.clean(tuple(pins)),
             [text for case in cases for text in case.data_packages],
         )
         return self.planner.plan(timeline, needed, mode, python)
+
+    def redacted(self, header: RunHeader) -> RunHeader:
+        """The same without credentials."""
+        return redaction.clean(header)
 
     def environments(self, companions: Companions, listener: Listener) -> NoxEnvironments:
         """Environments beside these companions."""
         return NoxEnvironments(self.processes, self.home, self.planner, companions, listener)
 
-    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> ProbeTrials:
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, jobs: int = 1, fixes: Sequence[Fix] = ()
+    ) -> ProbeTrials:
         """Trials in processes of their own."""
         named = {fix.name: fix for fix in fixes}
-        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, fixes=named)
+        return ProbeTrials(self.processes, self.home, fresh=fresh, memory_bytes=memory_bytes, jobs=jobs, fixes=named)
 
     def clone(self, path: Path, package: str) -> Clone:
         """A git clone of a package."""
@@ -186,6 +204,18 @@ class RealServices:
         return ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="trial")
 
 
+def _without_credentials(header: RunHeader) -> RunHeader:
+    """A header from a journal: what an earlier version wrote into it is taken out, what the case's file says is known.
+
+    So the environments of the run can be built again while the file is there.
+    """
+    redaction.remember((*header.case.companions, *header.case.data_packages, *header.setting.lock))
+    with suppress(HarnessError):
+        case = case_files.read(header.case.path, package=header.case.package)
+        redaction.remember((*case.companions, *case.data_packages))
+    return redaction.clean(header)
+
+
 @contextmanager
 def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
     """Build the real objects; whatever happens, no process of ours outlives the block.
@@ -193,6 +223,7 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
     Args:
         refresh: Ask the index again even if its cached page is fresh.
     """
+    check_file_limit()
     processes = Processes()
     home = Home.default()
     home.sweep()
@@ -206,7 +237,7 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
         pythons=pythons,
         planner=Planner(Resolver(processes, home, uv), pythons, home),
         cases=CaseLibrary(),
-        runs=RunFolders(home),
+        runs=RunFolders(home, redact=_without_credentials),
         reports=ReportFolder(),
     )
     with ended_by_signal(processes):

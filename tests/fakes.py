@@ -38,7 +38,8 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, FixFacts, NonFinite, Observation, Stage
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Cases, Event, Listener, Pythons, Services
+from harness.jobs.events import Event, Listener
+from harness.jobs.protocols import Cases, Pythons, Services
 from tests.examples import ending, observation, weights
 
 TWO = Variant(replicas=2, strategy="mirrored")
@@ -305,6 +306,7 @@ class FakeServices:
 
     version = "0.1.0"
     platform = "linux x86_64"
+    containment = "subreaper"
 
     def __init__(
         self,
@@ -326,6 +328,10 @@ class FakeServices:
         self.boundary = ""
         self.chosen: list[Companions] = []
         self.began: list[tuple[bool, int | None, tuple[str, ...]]] = []
+
+    def redacted(self, header: RunHeader) -> RunHeader:
+        """Nothing here is secret."""
+        return header
 
     def companions(
         self, cases: Sequence[Case], timeline: Timeline, pins: Sequence[str], mode: Mode, python: str | None
@@ -353,7 +359,9 @@ class FakeServices:
         del companions, listener
         return self.built
 
-    def trials(self, *, fresh: bool = False, memory_bytes: int | None = None, fixes: Sequence[Fix] = ()) -> TableTrials:
+    def trials(
+        self, *, fresh: bool = False, memory_bytes: int | None = None, jobs: int = 1, fixes: Sequence[Fix] = ()
+    ) -> TableTrials:
         """The table; how it was asked for is noted."""
         self.began.append((fresh, memory_bytes, tuple(fix.name for fix in fixes)))
         return self.table

@@ -14,7 +14,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.findings.finding import Finding
 from harness.domain.verdicts.verdict import Outcome
-from harness.jobs.protocols import Event, EventKind
+from harness.jobs.events import Event, EventKind
 from harness.reporting.bisection import json_report
 from tests.fakes import Heard
 from tests.local_index import LocalIndex

@@ -36,7 +36,7 @@ LAYERS: dict[str, set[str]] = {
     "harness.domain": set(),
     "harness.codec": {"harness.probe.results", "harness.domain.verdicts.reasons"},  # what both sides write; sentences
     "harness.jobs": {"harness.domain"},
-    "harness.adapters": {"harness.domain", "harness.jobs.protocols", "harness.codec"},
+    "harness.adapters": {"harness.domain", "harness.jobs.events", "harness.jobs.protocols", "harness.codec"},
     "harness.reporting": {"harness.domain", "harness.codec"},
     "harness.probe": set(),
     "harness.environment_noxfile": set(),

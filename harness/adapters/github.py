@@ -5,7 +5,6 @@ Needs the extra ``github`` (PyGithub), which is imported when it is used.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import requests
 
 from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.nightly.publishing import CHANGE_MARK, MARK, Action, ActionKind, Posted
+from harness.domain.nightly.publishing import Action, ActionKind, Posted, key_of, marks_of
 
 if TYPE_CHECKING:
     from github.Issue import Issue
@@ -23,8 +22,6 @@ LABEL = "nightly-alert"
 DEFAULT_ADDRESS = "https://api.github.com"
 TIMEOUT_SECONDS = 30
 RETRIES = 3
-_KEY = re.compile(rf"<!-- {MARK}: ([0-9a-f]+) -->")
-_CHANGE = re.compile(rf"<!-- {CHANGE_MARK}: [^>]* -->")
 
 
 class GitHubTracker:
@@ -55,11 +52,11 @@ class GitHubTracker:
         with _readable_errors(self._name):
             issues = self._repository().get_issues(state="all", labels=[LABEL], sort="created", direction="asc")
             for issue in issues:
-                key = _KEY.search(issue.body or "")
-                if key and key[1] not in found:
+                key = key_of(issue.body or "")
+                if key is not None and key not in found:
                     self._issues[issue.number] = issue
-                    changes = frozenset(m for c in issue.get_comments() for m in _CHANGE.findall(c.body or ""))
-                    found[key[1]] = Posted(
+                    changes = frozenset(m for c in issue.get_comments() for m in marks_of(c.body or ""))
+                    found[key] = Posted(
                         number=issue.number, is_open=issue.state == "open", body=issue.body or "", marks=changes
                     )
         return found

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from harness import __version__
+from harness.cli.guarded_output import OutputLost, flushed, guard_output, say_lost
 from harness.domain.errors import ExitCode, HarnessError, Interrupted
 
 COMMANDS = {
@@ -85,7 +86,9 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code; a user's mistake never shows a traceback."""
-    sys.exit(run(sys.argv[1:]))
+    _hide_credentials()
+    guard_output()
+    sys.exit(flushed(run(sys.argv[1:])))
 
 
 def run(arguments: list[str]) -> int:
@@ -98,10 +101,11 @@ def run(arguments: list[str]) -> int:
         click.echo(_interrupted(stop), err=True)
         return int(ExitCode.INTERRUPTED)
     except HarnessError as error:
-        click.echo(f"harness: {error}", err=True)
+        click.echo(_redacted(f"harness: {error}"), err=True)
         return int(error.exit_code)
     except click.ClickException as error:
-        error.show()
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        click.UsageError(_redacted(error.format_message()), context).show()
         return int(ExitCode.USAGE)
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(ExitCode.OUR_FAULT)
@@ -112,11 +116,28 @@ def run(arguments: list[str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OUR_FAULT)
+    except OutputLost as lost:
+        return say_lost(lost)
     except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is our fault, and keep the trace
-        click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {error}", err=True)
-        click.echo(traceback.format_exc(), err=True)
+        click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {_redacted(str(error))}", err=True)
+        click.echo(_redacted(traceback.format_exc()), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)
         return int(ExitCode.OUR_FAULT)
+
+
+def _hide_credentials() -> None:
+    """Once, before anything is started; skipped where there is nothing to run, so that ``--help`` is instant."""
+    if set(sys.argv[1:]).isdisjoint(("-h", "--help", "--version")):
+        from harness.adapters.processes.own_env import hide
+
+        hide()
+
+
+def _redacted(text: str) -> str:
+    """The text without credentials; loaded late, so that ``--help`` is instant."""
+    from harness.adapters.processes.redaction import redacted
+
+    return redacted(text)
 
 
 def _interrupted(stop: Interrupted) -> str:

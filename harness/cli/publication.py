@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from harness.domain.nightly.alerts import JudgedNight, NightlyHistory, nightly_h
 from harness.domain.nightly.case_status import exit_code
 from harness.domain.nightly.publishing import Action, ActionKind, actions
 from harness.reporting.nightly import alert_report, documents, night_report, replay_report
+
+LONGEST_NAME = 120  # bytes of a case's name in the name of a folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,5 +140,9 @@ def _show(wanted: Sequence[Action]) -> None:
 
 
 def _plain(name: str) -> str:
-    """A case's name as a folder; it may come from a file of any name."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".") or "case"
+    """A case's name as a folder; it may come from a file of any name, and be too long for one."""
+    plain = "".join(c if c.isalnum() or c in "-_." else "_" for c in name).lstrip(".") or "case"
+    if len(plain.encode()) <= LONGEST_NAME:
+        return plain
+    own = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{plain.encode()[:LONGEST_NAME].decode('utf-8', 'ignore')}-{own}"

@@ -7,8 +7,9 @@ from pathlib import Path
 from harness.domain.cases import parameters
 from harness.domain.findings.finding import Finding
 from harness.jobs import refinement, timeline_search
+from harness.jobs.events import Listener
 from harness.jobs.preparation import check_place, under_test, with_changes
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest
 
 

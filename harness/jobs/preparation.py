@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -12,7 +13,7 @@ from packaging.requirements import Requirement
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import UsageError
+from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader, SharedEnvironment
 from harness.domain.releases.companions import Companions
@@ -23,17 +24,29 @@ from harness.domain.releases.release import Channel, Release, Timeline, find, st
 from harness.domain.search.policy import Policy
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Event, EventKind, Listener, RunJournal, Services
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.protocols import RunJournal, Services
 from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 
 ANY_DAY = "0001-01-01"
 REPORTS = Path("reports")
+LONGEST_NAME = 120
+"""Bytes of a case's name in the name of a folder: no file system takes more than 255 in all."""
 
 
 def warn(listener: Listener, sentence: str) -> None:
     """Tell the user what may bend the answer; nothing when there is nothing to tell."""
     if sentence:
         listener.notify(Event(kind=EventKind.WARNING, detail=sentence))
+
+
+@contextmanager
+def only_warned(listener: Listener, sentence: str) -> Iterator[None]:
+    """Turn a failure of what comes after a finished answer into a warning."""
+    try:
+        yield
+    except InfrastructureError as failure:
+        warn(listener, f"{sentence}: {failure.what}" + (f" ({failure.where})" if failure.where else ""))
 
 
 def with_changes(
@@ -134,6 +147,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         mode=companions.mode.value,
         companions=companions.pinned,
         lock=companions.shared,
+        containment=services.containment,
     )
 
 
@@ -193,7 +207,7 @@ class Plan:
 
     def header(self, services: Services, reproduce: str) -> RunHeader:
         """The first line of the run's journal; `reproduce` is the command that asks the same again."""
-        return RunHeader(
+        header = RunHeader(
             question=self.question,
             case=self.case,
             timeline=self.timeline,
@@ -203,6 +217,7 @@ class Plan:
             index_seconds=self.index_seconds,
             causes=services.cases.causes_for(self.case),
         )
+        return services.redacted(header)
 
 
 class Stopwatch:
@@ -227,5 +242,6 @@ def open_run(services: Services, header: RunHeader, request: RunRequest, kind: s
     if request.resume is not None:
         return services.runs.resume(services.runs.locate(request.resume), header)
     stamp = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
-    name = "-".join(part for part in (kind, header.case.name, stamp) if part)
+    case = header.case.name.encode()[:LONGEST_NAME].decode("utf-8", "ignore")
+    name = "-".join(part for part in (kind, case, stamp) if part)
     return services.runs.begin(request.output or services.runs.unused(REPORTS / name), header)

@@ -17,8 +17,9 @@ from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
 from harness.jobs import timeline_search
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.preparation import page_of, same_companions, under_test, warn
-from harness.jobs.protocols import Clone, Event, EventKind, Listener, Runs, Services
+from harness.jobs.protocols import Clone, Runs, Services
 from harness.jobs.requests import BisectRequest, ReportRequest
 
 FOLDER = "stages"
@@ -160,7 +161,7 @@ def _commits(
 
 def _no_commit(clone: Clone, since: datetime, until: datetime) -> UsageError:
     newest = clone.commit("HEAD")
-    described = f"{newest.version[:12]} of {newest.released:%Y-%m-%d}"
+    described = newest.version[:12] + (f" of {newest.released:%Y-%m-%d}" if newest.released else "")
     return UsageError(
         f"the clone has no commit between {since:%Y-%m-%d %H:%M} and {until:%Y-%m-%d %H:%M}",
         where=str(clone.path),

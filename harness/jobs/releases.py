@@ -12,8 +12,9 @@ from harness.domain.releases.index_page import IndexPage
 from harness.domain.releases.listing import Listing, describe
 from harness.domain.releases.release import Release, parse_version, stable_timeline
 from harness.domain.trials.observation import Observation
+from harness.jobs.events import Listener
 from harness.jobs.preparation import page_of, timeline_of, variant_of
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import AggregationRequest, ReleasesRequest
 from harness.jobs.trials import prepare_release, run_once
 

@@ -20,17 +20,20 @@ from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
 from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.preparation import (
     Plan,
     Stopwatch,
     companions_for,
+    only_warned,
     open_run,
     page_of,
     timeline_of,
+    warn,
     with_reference,
 )
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, RunCourse, RunJournal, Services
+from harness.jobs.protocols import Journal, RunCourse, RunJournal, Services
 from harness.jobs.requests import BisectRequest
 
 KEPT = "kept"
@@ -70,15 +73,18 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(plan.companions, listener),
-            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes),
+            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes, jobs=request.jobs),
             listener=listener,
         )
         with runner.pool, resumable(journal, header.reproduce):
             run_search(wanted, runner, journal)
-        services.runs.remember(header, course_of(journal.entries()))
         finding = assemble.compose(header, journal.entries())
         services.reports.finding(finding, journal.folder)
-        _keep_artifacts(services, case, finding, journal, request, listener)
+        warn(listener, journal.restored())
+        with only_warned(listener, "the answer is complete, but the next search cannot be as fast"):
+            services.runs.remember(header, course_of(journal.entries()))
+        with only_warned(listener, "the answer is complete, but not everything could be kept"):
+            _keep_artifacts(services, case, finding, journal, request, listener)
     return finding, journal.folder
 
 

@@ -16,6 +16,7 @@ from .processes import die_with
 from .refusals import Refused
 from .stages import reached, stage_marker
 
+SCRIPT_RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "script_runner.py")  # noqa: PTH100, PTH118, PTH120
 RUNNERS = {"canary": ".training.canary", "diagnosis": ".diagnosis.watching", "model": ".training.model"}
 """The module that runs each kind of trial; imported late, because it imports the framework."""
 
@@ -104,9 +105,9 @@ def _facts(
 
 def _run_script(request: dict[str, Any], trial: dict[str, Any], enter: Callable[[str], None]) -> None:
     enter("script")
-    script = request["case"]
     os.environ["PYTHONUNBUFFERED"] = "1"
-    os.execv(sys.executable, [sys.executable, script, *trial.get("arguments", [])])  # noqa: S606
+    command = [sys.executable, SCRIPT_RUNNER, request["case"], request.get("place", request["case"])]
+    os.execv(sys.executable, [*command, *trial.get("arguments", [])])  # noqa: S606
 
 
 def _peak_memory() -> int:

@@ -7,9 +7,12 @@ import ctypes
 import os
 import signal
 import sys
+import time
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+ENDING_SECONDS = 10.0  # of killing what a trial left behind and what forks faster than it is found
 
 
 def memory_used(pid: int) -> int:
@@ -18,6 +21,23 @@ def memory_used(pid: int) -> int:
         with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:  # noqa: PTH123
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
     except (OSError, ValueError, IndexError, StopIteration):
+        return 0
+
+
+def more_memory_than(limit: int, pids: list[int]) -> bool:
+    """Whether processes use more than this together, a page that several share counted once; False: nobody says.
+
+    What they hold is cheap to read and never less than what they use, so the exact sum is needed only above the limit.
+    """
+    return sum(map(_resident, pids)) > limit and sum(map(memory_used, pids)) > limit
+
+
+def _resident(pid: int) -> int:
+    """Bytes that a process holds in memory, shared pages included."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:  # noqa: PTH123
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
         return 0
 
 
@@ -43,26 +63,32 @@ def adopt_orphans() -> None:
 
 
 def end_group(pid: int) -> None:
-    """Kill the trial's process group and whatever left the group but is still ours."""
+    """Kill the trial's process group and whatever left the group but is still ours, until nothing is left.
+
+    The trial's own process is not waited for: its supervisor has to learn how it ended.
+    """
+    end = time.monotonic() + ENDING_SECONDS
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    for orphan in descendants():
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(orphan, signal.SIGKILL)
-        if orphan != pid:
+    while (left := [orphan for orphan in descendants() if orphan != pid]) and time.monotonic() < end:
+        for orphan in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(orphan, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(orphan, os.WNOHANG)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
 
 
-def descendants() -> list[int]:
-    """Process ids below this one, from /proc; empty where there is no /proc."""
+def descendants(of: int | None = None) -> list[int]:
+    """Process ids below this process or another one, from /proc; empty where there is no /proc."""
     parents: dict[int, int] = {}
     for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:  # noqa: PTH112, PTH208
         if entry.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{entry}/stat", "rb") as file:  # noqa: PTH123
                 parents[int(entry)] = int(file.read().rsplit(b")", 1)[1].split()[1])
     found: list[int] = []
-    level = [os.getpid()]
+    level = [os.getpid() if of is None else of]
     while level:
         level = [pid for pid, parent in parents.items() if parent in level]
         found += level

@@ -9,13 +9,18 @@ from typing import Any
 
 
 def write(path: str, value: Any) -> None:
-    """Write `value` as JSON so that a reader never sees half of it."""
-    partial = path + ".partial"
-    with open(partial, "w", encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs an import here
-        json.dump(portable(value), file, allow_nan=False)
+    """Write `value` as JSON so that a reader never sees half of it; what a case has put in its place makes way."""
+    text = json.dumps(portable(value), allow_nan=False)
+    partial = f"{path}.{os.urandom(8).hex()}.partial"  # a name that no case can know
+    with open(partial, "x", encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs an import here
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(partial, path)  # noqa: PTH105
+    try:
+        os.replace(partial, path)  # noqa: PTH105
+    except IsADirectoryError:
+        os.rename(path, f"{partial}.aside")  # noqa: PTH104
+        os.replace(partial, path)  # noqa: PTH105
 
 
 def portable(value: Any) -> Any:

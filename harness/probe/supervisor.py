@@ -11,7 +11,7 @@ from typing import Any
 
 from . import results
 from .child import run_and_exit
-from .processes import descendants, end_group, memory_used
+from .processes import descendants, end_group, more_memory_than
 from .stages import reached
 
 OUTPUT_LIMIT = 16_384  # bytes of a trial's output that are kept: enough for a traceback and its warnings
@@ -70,9 +70,9 @@ def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> t
             end_group(pid)
         if forced is None and memory_bytes and time.monotonic() > next_check:
             next_check = time.monotonic() + MEMORY_CHECK_SECONDS
-            if sum(map(memory_used, descendants())) <= memory_bytes:
+            if not more_memory_than(memory_bytes, descendants()):
                 continue
-            forced = {"kind": "refused", "message": f"needs more memory than the limit of {memory_bytes} bytes"}
+            forced = {"kind": "out-of-memory", "message": f"needs more memory than the limit of {memory_bytes} bytes"}
             end_group(pid)
 
 

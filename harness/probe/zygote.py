@@ -16,6 +16,7 @@ from typing import Any
 
 from . import results
 from .exceptions import describe
+from .import_guard import guarded
 from .processes import adopt_orphans, die_with, end_everything
 from .supervisor import supervise
 
@@ -30,12 +31,14 @@ def main(request_path: str) -> None:
     """
     with open(request_path, encoding="utf-8") as file:  # noqa: PTH123
         request = json.load(file)
-    die_with(request["parent"], signal.SIGTERM)
+    die_with(int(os.environ.pop("HARNESS_PARENT", request["parent"])), signal.SIGTERM)
     adopt_orphans()
     sys.path[:0] = request.get("paths", [])  # a patched copy of the package under test
-    imported = import_all(request["imports"])
+    report_file = os.path.join(request["results"], "imported.json")  # noqa: PTH118
+    with guarded(report_file, request.get("import_seconds"), request.get("memory_bytes")):
+        imported = import_all(request["imports"])
     signal.signal(signal.SIGTERM, end_everything)  # not before: an import that hangs in C would never hear of it
-    results.write(os.path.join(request["results"], "imported.json"), imported)  # noqa: PTH118
+    results.write(report_file, imported)
     if imported["error"]:
         return
     ended = []

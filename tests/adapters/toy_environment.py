@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from harness.adapters.processes.process import Processes
@@ -27,6 +28,7 @@ class ToyEnvironment:
 
     def installs(self, source: str) -> None:
         (site,) = self.folder.glob("lib/python*/site-packages")
+        shutil.rmtree(site / "__pycache__", ignore_errors=True)  # of a text as long, written in the same second
         (site / "toykeras.py").write_text(source)
 
     @property

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from harness.cli.progress import Terminal
-from harness.jobs.protocols import Event, EventKind
+from harness.jobs.events import Event, EventKind
 from tests.examples import HOSTILE
 
 

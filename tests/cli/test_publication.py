@@ -96,3 +96,16 @@ def test_nothing_to_report_says_what_to_run(tmp_path):
     with pytest.raises(UsageError, match="no night to report") as refused:
         publication.report(request(tmp_path), {})
     assert "harness nightly" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["n" * 243, "\u00fc" * 200, "a\udcff", "../../x", "a/b", "\n", ""])
+def test_a_case_of_any_name_leaves_its_reports(tmp_path: Path, name: str) -> None:
+    publication.report(request(tmp_path / "state", good(0, case=name), bad(1, case=name)), {})
+    (alert,) = (tmp_path / "state" / "alerts").glob("*/alert.md")
+    assert alert.read_text(encoding="utf-8")
+    assert not (tmp_path / "x").exists()
+
+
+def test_long_names_that_begin_alike_have_folders_of_their_own(tmp_path: Path) -> None:
+    names = ["n" * 200 + end for end in "ab"]
+    assert len({publication._plain(name) for name in names}) == 2

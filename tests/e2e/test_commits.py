@@ -117,3 +117,71 @@ def test_what_cannot_be_asked(tmp_path: Path, harness_run: Harness, more: list[s
     refused = harness_run("bisect", repro(tmp_path).path, *(word.format(clone=made.clone) for word in more))
     assert refused.code == 2
     assert told in refused.err
+
+
+@pytest.mark.parametrize("what", ["HEAD~1:toykeras/__init__.py", "HEAD~1", "HEAD~2^{tree}"])
+def test_a_damaged_clone_ends_the_search_and_makes_no_commit_untestable(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, what: str
+) -> None:
+    made = history(tmp_path / "clone", [GOOD, GOOD, BAD, BAD])
+    name = made.git("rev-parse", what)
+    damaged = made.clone / ".git" / "objects" / name[:2] / name[2:]
+    whole = damaged.read_bytes()
+    damaged.chmod(0o644)
+    damaged.write_bytes(b"garbage")
+    words = words_of(repro(tmp_path), made.commits[0], made.commits[3])
+    asked = ["--channel", "commit", "--clone", str(made.clone)]
+    stopped = harness_run(*words, *asked)
+    assert stopped.code == 6
+    assert "git can" in stopped.err
+    assert "fsck" in stopped.err
+    damaged.write_bytes(whole)
+    found = harness_run(*words, *asked)
+    assert found.transitions == [("regression", made.commits[1], made.commits[2])]
+
+
+def test_a_file_that_goes_missing_while_the_search_goes_on(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    """What is fetched already is enough for the answer; the changed lines are not, and that is said."""
+    made = history(tmp_path / "clone", [GOOD, GOOD, BAD, BAD])
+    name = made.git("rev-parse", "HEAD~1:toykeras/__init__.py")
+    damaged = made.clone / ".git" / "objects" / name[:2] / name[2:]
+    away = tmp_path / "away"
+    body = f"import pathlib\nif pathlib.Path({str(damaged)!r}).exists(): pathlib.Path({str(damaged)!r}).rename({str(away)!r})"
+    words = words_of(repro(tmp_path, body=body), made.commits[0], made.commits[3])
+    asked = ["--channel", "commit", "--clone", str(made.clone), "--output", str(tmp_path / "run"), "--jobs", "1"]
+    found = harness_run(*words, *asked)
+    assert found.code == 0
+    assert found.transitions == [("regression", made.commits[1], made.commits[2])]
+    assert "warning: the answer is complete, but not everything could be kept: git cannot read the clone" in found.err
+    assert not list((tmp_path / "run" / "kept").iterdir())
+
+
+def test_dates_that_no_calendar_has(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+    """The year 33658, written by a broken clock."""
+    made = history(tmp_path / "clone", [GOOD, GOOD, BAD])
+    tree, parent = made.git("rev-parse", "HEAD^{tree}"), made.commits[-1]
+    (tmp_path / "far").write_text(
+        f"tree {tree}\nparent {parent}\nauthor x <x@example.org> 1 +0000\n"
+        f"committer x <x@example.org> 999999999999 +0000\n\nfar \x1e{parent}\x1f1\x1fx\n"
+    )
+    far = made.git("hash-object", "-t", "commit", "-w", str(tmp_path / "far"))
+    made.git("update-ref", "refs/heads/main", far)
+    words = words_of(repro(tmp_path), made.commits[0], far, "--output", tmp_path / "run")
+    found = harness_run(*words, "--channel", "commit", "--clone", made.clone)
+    assert found.code == 0
+    assert [r["version"] for r in found.report["releases"]] == [*made.commits, far]
+    assert found.transitions == [("regression", made.commits[1], made.commits[2])]
+
+
+@pytest.mark.usefixtures("warm")
+def test_a_shallow_clone_answers_for_what_it_has(tmp_path: Path, harness_run: Harness) -> None:
+    made = history(tmp_path / "whole", [GOOD, GOOD, BAD, BAD])
+    made.git("clone", "-q", "--depth", "3", made.clone.as_uri(), str(tmp_path / "shallow"))
+    asked = ["--channel", "commit", "--clone", str(tmp_path / "shallow")]
+    found = harness_run(*words_of(repro(tmp_path), made.commits[1], "HEAD"), *asked)
+    assert found.transitions == [("regression", made.commits[1], made.commits[2])]
+    refused = harness_run(*words_of(repro(tmp_path), made.commits[0], "HEAD"), *asked)
+    assert refused.code == 2
+    assert "--unshallow" in refused.err

@@ -17,7 +17,7 @@ from harness.domain.releases.release import Channel, Release
 from harness.domain.search.policy import Policy
 from harness.domain.trials.variant import Variant
 from harness.jobs.bisection import bisect
-from harness.jobs.protocols import EventKind
+from harness.jobs.events import EventKind
 from harness.jobs.requests import BisectRequest
 from tests.examples import FIRST_DAY, case, timeline
 from tests.fakes import (

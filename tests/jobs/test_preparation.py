@@ -21,6 +21,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.trials.variant import REFERENCE, Variant
+from harness.jobs.events import EventKind
 from harness.jobs.preparation import (
     Plan,
     Stopwatch,
@@ -39,7 +40,6 @@ from harness.jobs.preparation import (
     with_changes,
     with_reference,
 )
-from harness.jobs.protocols import EventKind
 from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 from harness.services import CaseLibrary
 from tests.examples import case, timeline

@@ -11,7 +11,7 @@ from harness.domain.errors import InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.finding import Finding
 from harness.domain.releases.release import Channel, Release
 from harness.jobs.bisection import bisect
-from harness.jobs.protocols import EventKind
+from harness.jobs.events import EventKind
 from harness.jobs.refinement import FOLDER, report_again
 from harness.jobs.requests import BisectRequest, ReportRequest
 from tests.examples import case

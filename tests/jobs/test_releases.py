@@ -11,7 +11,7 @@ from harness.domain.releases.aggregation import CORE_FILE, FILES, METRIC_FILE
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.release import Order
 from harness.domain.trials.observation import Observation, VariableFacts
-from harness.jobs.protocols import EventKind
+from harness.jobs.events import EventKind
 from harness.jobs.releases import by_role, list_releases, read_aggregation
 from harness.jobs.requests import AggregationRequest, ReleasesRequest
 from tests.domain.releases.test_aggregation import MAPPED

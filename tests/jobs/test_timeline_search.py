@@ -20,8 +20,8 @@ from harness.domain.findings.transition import Kind
 from harness.domain.search.policy import Policy
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.verdict import Outcome
+from harness.jobs.events import EventKind
 from harness.jobs.executor import Runner
-from harness.jobs.protocols import EventKind
 from harness.jobs.timeline_search import SearchRequest, course_of, run_search
 from tests.examples import case, timeline
 from tests.fakes import (

@@ -14,7 +14,7 @@ from harness.domain.trials.variant import REFERENCE, Variant
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict
 from harness.jobs.bisection import bisect
-from harness.jobs.protocols import EventKind
+from harness.jobs.events import EventKind
 from harness.jobs.requests import BisectRequest, EnvironmentRequest, ReproduceRequest, ReproRequest, TrialRequest
 from harness.jobs.trials import prepare_release, repro, reproduce, run, summary
 from tests.examples import case, release, timeline

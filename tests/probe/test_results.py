@@ -55,3 +55,11 @@ def test_what_cannot_be_written_leaves_the_last_file_as_it_was(tmp_path, value):
     with pytest.raises(TypeError):
         write(str(path), value)
     assert json.loads(path.read_text()) == "before"
+
+
+def test_a_folder_in_its_place_makes_way(tmp_path):
+    path = tmp_path / "result.json"
+    (path / "inner").mkdir(parents=True)
+    (tmp_path / "result.json.partial").mkdir()
+    write(str(path), 1)
+    assert json.loads(path.read_text()) == 1

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 from harness.domain.trials.observation import Stage
-from harness.probe.stages import reached, stage_marker
+from harness.probe.stages import STAGES, reached, stage_marker
 from tests.probe.running import python
 
 
@@ -31,3 +35,21 @@ def test_a_killed_process_has_left_its_stage(tmp_path):
     """
     python(program, str(tmp_path / "stage"), code=-9)
     assert reached(str(tmp_path / "stage")) == "data"
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"nowhere", b"import", b"x" * 100_000, b"\x00"])
+def test_what_a_case_writes_into_it_is_no_stage(tmp_path, content):
+    (tmp_path / "stage").write_bytes(content)
+    assert reached(str(tmp_path / "stage")) == "load"
+
+
+def test_something_else_in_its_place_ends_neither_the_trial_nor_the_probe(tmp_path):
+    (tmp_path / "folder").mkdir()
+    stage_marker(str(tmp_path / "folder"))("train")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("folder", "pipe"):
+        assert reached(str(tmp_path / name)) == "load"
+
+
+def test_every_stage_that_a_trial_enters_is_known():
+    assert set(STAGES) == {stage.value for stage in Stage} - {"import"}

@@ -51,7 +51,7 @@ def test_what_the_case_leaves_running_is_ended(probe, tmp_path):
 def test_a_trial_that_needs_more_memory_than_it_may_have(probe):
     body = "hold = bytearray(300 * 2**20)\nhold[::4096] = hold[::4096]\nimport time; time.sleep(60)"
     (seen,) = probe(body, memory_bytes=200 * 2**20)
-    assert seen.ending.kind is EndingKind.REFUSED
+    assert seen.ending.kind is EndingKind.OUT_OF_MEMORY
     assert seen.ending.message == f"needs more memory than the limit of {200 * 2**20} bytes"
 
 

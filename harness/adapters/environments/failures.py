@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import tenacity
 
+from harness.adapters.environments.git_faults import git_failure
 from harness.adapters.processes.process import Ended, Processes
 from harness.domain.errors import InfrastructureError
 
@@ -28,6 +29,7 @@ class Transient(InfrastructureError):
 _DISK = re.compile(r"No space left on device|Disk quota exceeded|os error (28|122)\b")
 _READ_ONLY = re.compile(r"Read-only file system|Input/output error|Permission denied|Failed to initialize cache")
 _MEMORY = re.compile(r"Cannot allocate memory|\bMemoryError\b|os error 12\b|failed with exit code (-9|137)\b")
+_TOO_LARGE = re.compile(r"File too large|os error 27\b|failed with exit code (-25|153)\b|File size limit exceeded")
 _LIES = re.compile(r"Hash mismatch for [^\n]*")
 _GONE = re.compile(r"HTTP status client error \((404|410) ")  # a file that its own index no longer has
 _INDEX = re.compile(
@@ -49,6 +51,8 @@ def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | No
     """
     if machine := machine_failure(ended, doing):
         return machine
+    if failed := git_failure(ended, explanation(ended.tail)):
+        return failed
     explained = explanation(ended.tail)[:TEXT_LIMIT]
     of_uv = _BUILD_OUTPUT.split(ended.tail)[0]
     if _READ_ONLY.search(of_uv):
@@ -76,6 +80,12 @@ def machine_failure(ended: Ended, doing: str) -> InfrastructureError | None:
     if _DISK.search(ended.tail):
         return InfrastructureError(
             f"the disk is full ({doing})", where=explained, hint="free some space and run it again"
+        )
+    if _TOO_LARGE.search(ended.tail) or ended.exit_code in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
+        return InfrastructureError(
+            f"a file would be larger than this session allows ({doing})",
+            where=explained,
+            hint="raise the limit (ulimit -f unlimited) and run it again",
         )
     if _MEMORY.search(ended.tail) or ended.exit_code in (-signal.SIGKILL, 128 + signal.SIGKILL):
         return Transient(f"memory ran out ({doing})", where=explained, hint="use fewer --jobs and run it again")

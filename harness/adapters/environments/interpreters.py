@@ -9,18 +9,21 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from harness.adapters.environments.failures import machine_failure
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
-from harness.domain.errors import UsageError
+from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.releases.companions import Interpreter
 
 # Tried in this order after the harness's own: the middle ones have wheels of the most TensorFlow releases.
 PREFERRED = ("3.12", "3.11", "3.10", "3.13", "3.9")
 _LIST_SECONDS = 60.0
+_LIST = re.compile(r"\[\s*[{\]]")  # how a list of objects begins, or an empty one
 _FETCH_SECONDS = 300.0
 
 
@@ -73,13 +76,21 @@ class Interpreters:
     def _of_uv(self) -> list[Interpreter]:
         with self._home.scratch() as scratch:
             ended = self._processes.run(
-                [self._uv, "python", "list", "--only-installed", "--output-format", "json", "--quiet"],
+                [self._uv, "python", "list", "--only-installed", "--output-format", "json"],
                 log=scratch / "log",
                 env=child_env.for_installer(),
                 cwd=scratch,
                 deadline_seconds=_LIST_SECONDS,
             )
-            return _read_list(ended.log.read_text(encoding="utf-8", errors="replace"))
+            found = _read_list(ended.log.read_text(encoding="utf-8", errors="replace"))
+            if ended.exit_code != 0 or found is None:
+                how = f"was not done after {_LIST_SECONDS:.0f} s" if ended.timed_out else f"failed ({ended.exit_code})"
+                raise machine_failure(ended, "listing the interpreters") or InfrastructureError(
+                    f"uv python list {how}: which interpreters this machine has is not known",
+                    where=" ".join(ended.tail.split())[-500:] or self._uv,
+                    hint="run it alone: uv python list --only-installed",
+                )
+            return found
 
 
 def base_executable() -> str:
@@ -87,20 +98,37 @@ def base_executable() -> str:
     return str(Path(getattr(sys, "_base_executable", None) or sys.executable).resolve())
 
 
-def _read_list(text: str) -> list[Interpreter]:
-    """Read uv's list; warnings may come before it."""
-    start = text.find("[{")
-    try:
-        rows = json.JSONDecoder().raw_decode(text[start:])[0] if start >= 0 else []
-    except ValueError:
-        return []
+def _read_list(text: str) -> list[Interpreter] | None:
+    """Read uv's list; warnings may come before and after it, for ``--quiet`` would leave out the list too.
+
+    None: there is no list.
+    """
+    found = [rows for start in _LIST.finditer(text) if (rows := _rows(text[start.start() :])) is not None]
+    if not found:
+        return None
+    rows = max(found, key=len)
     return [
         Interpreter(version=row["version"], path=row["path"])
         for row in rows
         if row.get("implementation") == "cpython"
         and row.get("variant", "default") == "default"
-        and _final(row["version"])
+        and row.get("path")
+        and not _is_shim(row["path"])
+        and _final(row.get("version", ""))
     ]
+
+
+def _rows(text: str) -> list[dict[str, Any]] | None:
+    try:
+        rows = json.JSONDecoder().raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return None
+    return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
+
+
+def _is_shim(path: str) -> bool:
+    """Whether it is a script that chooses an interpreter by the folder that it is called in, as pyenv's are."""
+    return Path(path).parent.name == "shims"
 
 
 def _of_pyenv() -> Sequence[Interpreter]:

@@ -13,11 +13,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
 
-from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
+from harness.adapters.environments.isolation import isolation
+from harness.adapters.environments.layers import Installer, Layer, layer_key, read_seal, sealed
 from harness.adapters.environments.planning import Planner
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
@@ -28,7 +30,7 @@ from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment
-from harness.jobs.protocols import Event, EventKind, Listener
+from harness.jobs.events import Event, EventKind, Listener
 
 LOCK_POLL_SECONDS = 0.5
 
@@ -44,7 +46,6 @@ class NoxEnvironments:
         self._planner = planner
         self._companions = companions
         self._listener = listener
-        self._installer = Installer(processes, companions.interpreter.path)
         self._bases: dict[str, Layer] = {}
 
     def prepare(self, release: Release) -> Environment:
@@ -88,6 +89,7 @@ class NoxEnvironments:
             lock=top if base_lock == self._companions.shared else (*top, *base_lock),
             seconds={"resolve": resolve_seconds, "build": time.monotonic() - started},
             reused=not (base_built or built),
+            isolation=isolation(self._processes, self._home).value,
         )
 
     def _notify(self, version: str, note: str) -> None:
@@ -106,14 +108,16 @@ class NoxEnvironments:
     def _layer(self, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]) -> tuple[Layer, bool]:
         """Return a sealed layer and whether it had to be built; safe for several harnesses at once."""
         key = layer_key(lock, base.key if base else "", self._companions.interpreter.path)
-        if base is None and key in self._bases:
-            return self._bases[key], False
         folder = self._home.folder("environments", key)
+        if base is None and key in self._bases and read_seal(folder) == self._bases[key]:
+            return self._bases[key], False
+        kind = isolation(self._processes, self._home)
+        installer = Installer(self._processes, self._companions.interpreter.path, kind)
         with self._alone(key, notify), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
             layer = sealed(folder, base.site if base else "")
             built = layer is None
             if layer is None:
-                layer = self._installer.build(key, folder, lock, base, notify)
+                layer = installer.build(key, folder, lock, base, notify)
         if base is None:
             self._bases[key] = layer
         return layer, built
@@ -126,7 +130,8 @@ class NoxEnvironments:
         while True:
             self._processes.check_open()
             try:
-                lock.acquire(timeout=LOCK_POLL_SECONDS)
+                with disk_errors(Path(lock.lock_file), "set HARNESS_HOME to a folder that can be written"):
+                    lock.acquire(timeout=LOCK_POLL_SECONDS)
                 break
             except Timeout:
                 if not waiting:

@@ -13,6 +13,7 @@ from shutil import which
 from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Processes
+from harness.adapters.processes.redaction import clean, remember, restored
 from harness.adapters.storage.home import Home
 from harness.domain.errors import HarnessError, InfrastructureError
 
@@ -74,9 +75,9 @@ class Resolver:
         flags += ["--exclude-newer", exclude_newer] if exclude_newer else []
         flags += [word for name in refresh for word in ("--refresh-package", name)]
         with self._home.scratch() as scratch:
-            (scratch / "requirements.in").write_text("\n".join(requirements) + "\n", encoding="utf-8")
-            (scratch / "constraints").write_text("\n".join(constraints) + "\n", encoding="utf-8")
-            (scratch / "overrides").write_text("\n".join(overrides) + "\n", encoding="utf-8")
+            (scratch / "requirements.in").write_text(_lines(requirements), encoding="utf-8")
+            (scratch / "constraints").write_text(_lines(constraints), encoding="utf-8")
+            (scratch / "overrides").write_text(_lines(overrides), encoding="utf-8")
             command = [
                 self._uv, "pip", "compile", "requirements.in", "-c", "constraints", "--override", "overrides",
                 "--python", python, "--generate-hashes", "--no-header",
@@ -94,7 +95,14 @@ class Resolver:
         )
         if ended.exit_code != 0:
             raise infrastructure_failure(ended, "resolving") or Unsatisfiable(explanation(ended.tail))
-        return read_lock((scratch / "lock").read_text(encoding="utf-8"))
+        lock = read_lock((scratch / "lock").read_text(encoding="utf-8"))
+        remember(lock)
+        return clean(lock)
+
+
+def _lines(requirements: Iterable[str]) -> str:
+    """Requirements as uv needs them: with their credentials."""
+    return "\n".join(map(restored, requirements)) + "\n"
 
 
 def read_lock(text: str) -> tuple[str, ...]:

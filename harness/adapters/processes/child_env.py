@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.adapters.index.address import index_address
+from harness.adapters.processes.redaction import redacted
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
 INHERITED = (
@@ -19,10 +20,11 @@ INHERITED = (
 )  # fmt: skip
 CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
 # How to reach the index and where to keep files. What would change the packages themselves (UV_RESOLUTION,
-# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on.
+# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on, nor UV_LINK_MODE: environments that are
+# links to the cache break with it.
 INSTALLER = (
     "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
-    "UV_CACHE_DIR", "UV_LINK_MODE", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
+    "UV_CACHE_DIR", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
     "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
 )  # fmt: skip
 INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
@@ -34,8 +36,12 @@ can read the environment of its parent."""
 
 
 def for_trial(scratch: Path) -> dict[str, str]:
-    """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*."""
-    inherited = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
+    """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*.
+
+    A variable that holds a credential (a proxy with its password) is left out: a trial runs code of strangers.
+    """
+    named = {name: os.environ[name] for name in (*INHERITED, *CASE_SETTINGS) if name in os.environ}
+    inherited = {name: value for name, value in named.items() if redacted(value) == value}
     folders = {name: scratch / name for name in ("home", "cache", "tmp")}
     for folder in folders.values():
         folder.mkdir(exist_ok=True)
@@ -46,6 +52,7 @@ def for_trial(scratch: Path) -> dict[str, str]:
         "TMPDIR": str(folders["tmp"]),
         "KERAS_BACKEND": "tensorflow",
         "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",  # environments are compiled when they are built, and not changed afterwards
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }
 

@@ -1,24 +1,30 @@
-"""The only module that starts processes: no shell, output to a file, own group, ended with the harness.
+"""The only module that starts processes: no shell, output to a file, own session, ended with the harness.
 
-A process can leave its group (setsid) and its parents (fork twice); what it hands down is its environment.
-So every process of ours carries a mark there, and whatever still carries it at the end is ended too.
+A process can leave its group (setsid) and its parents (fork twice), and clear its environment. So each command runs
+below a `reaper`, which ends whatever is left of it in the best way that the system offers. Each process carries a mark
+in its environment too: what still carries it at the end, because the reaper itself was killed, is ended as well.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import psutil
 
+from harness.adapters.processes import reaper
 from harness.adapters.processes.bounded_log import BoundedLog
 from harness.adapters.processes.redaction import redacted
 from harness.domain.errors import InfrastructureError, Interrupted
@@ -26,6 +32,7 @@ from harness.domain.errors import InfrastructureError, Interrupted
 MARK = "HARNESS_PROCESS"
 GRACE_SECONDS = 5.0  # between asking a process to end and killing its group
 TAIL_BYTES = 16_384
+REAPING_SECONDS = 25.0  # what the reaper may need beyond the grace to end what is left
 ROUNDS = 10  # of killing what a process left behind
 
 
@@ -51,13 +58,27 @@ class Processes:
     """Starts processes and can end all of them at once.
 
     Of a long output only the beginning and the end are written, so a process that prints without end fills no disk.
+
+    Args:
+        ways: How processes may be contained, the first that works is used; see `reaper`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ways: Sequence[str] = reaper.WAYS) -> None:
+        self._ways = ",".join(ways)
         self._live: set[subprocess.Popen[bytes]] = set()
         self._guard = threading.Lock()
         self._mark = uuid.uuid4().hex
         self.ended = threading.Event()
+        _hear_of_children()
+
+    @cached_property
+    def containment(self) -> str:
+        """How processes are contained on this system: ``pid-namespace``, ``cgroup``, ``subreaper`` or ``group``."""
+        asking = subprocess.run(
+            [sys.executable, "-I", "-S", reaper.__file__, "--which", self._ways],
+            env={}, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        return asking.stdout.strip() or "group"
 
     def run(
         self,
@@ -94,11 +115,16 @@ class Processes:
                 timed_out = self._wait(process, deadline_seconds, stdin)
             finally:
                 self._end(process)
-                _end_marked(mark)
+                if self._may_have_left(process):
+                    _end_marked(mark)
                 with self._guard:
                     self._live.discard(process)
         self.check_open()
         return Ended(exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log)
+
+    def _may_have_left(self, process: subprocess.Popen[bytes]) -> bool:
+        """Whether the reaper was killed, or cannot know what was left behind."""
+        return process.returncode == -signal.SIGKILL or self._ways == "group" or sys.platform != "linux"
 
     def check_open(self) -> None:
         """Raise `Interrupted` when the harness is being ended."""
@@ -119,9 +145,10 @@ class Processes:
     ) -> subprocess.Popen[bytes]:
         with self._guard:
             self.check_open()
+            _hear_of_children()
             try:
                 process = subprocess.Popen(
-                    list(command),
+                    self._contained(command, env),
                     stdin=subprocess.PIPE if feed else subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -138,6 +165,15 @@ class Processes:
             self._live.add(process)
             return process
 
+    def _contained(self, command: Sequence[str], env: Mapping[str, str]) -> list[str]:
+        """The command below a reaper; raises `OSError` where its program cannot be started."""
+        if shutil.which(command[0], path=env.get("PATH", os.defpath)) is None:
+            missing = not os.path.exists(command[0])  # noqa: PTH110
+            number = errno.ENOENT if missing else errno.EACCES
+            raise OSError(number, os.strerror(number))
+        grace = str(GRACE_SECONDS)
+        return [sys.executable, "-I", "-S", reaper.__file__, grace, self._ways, *command]
+
     @staticmethod
     def _wait(process: subprocess.Popen[bytes], deadline_seconds: float, stdin: bytes | None) -> bool:
         try:
@@ -148,12 +184,12 @@ class Processes:
 
     @staticmethod
     def _end(process: subprocess.Popen[bytes]) -> None:
-        """End the group; ask first, so that a probe can end its own children."""
+        """Ask the reaper to end all that it started; it asks first too, so that a probe can end its own children."""
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(GRACE_SECONDS)
+                process.wait(GRACE_SECONDS + REAPING_SECONDS)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -193,6 +229,24 @@ def ended_by_signal(processes: Processes) -> Iterator[None]:
         os.close(writes)
         watcher.join()
         os.close(wakes)
+
+
+def _hear_of_children() -> None:
+    """Undo an ignored SIGCHLD, which is inherited: with it every child seems to end with exit code 0.
+
+    Children inherit what is set here, so nox and uv hear of theirs too.
+
+    Raises:
+        InfrastructureError: it is ignored, and this is not the main thread, which alone may change that.
+    """
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_IGN:
+        return
+    if threading.current_thread() is not threading.main_thread():
+        raise InfrastructureError(
+            "SIGCHLD is ignored, so no failure of a process can be seen",
+            hint="call signal.signal(signal.SIGCHLD, signal.SIG_DFL) in the main thread",
+        )
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _end_marked(mark: str) -> None:

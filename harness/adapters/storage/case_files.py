@@ -70,7 +70,7 @@ def read(name_or_path: str, *, package: str | None = None) -> Case:
         metadata = {**metadata, "tool": {"harness": {**(table or {}), "package": package}}}
     claims_path = path.with_suffix(CLAIMS)
     return build_case(
-        name=path.stem,
+        name=path.stem.encode("utf-8", "backslashreplace").decode(),  # a file's name need not be text
         path=str(path),
         text=text,
         metadata=metadata,

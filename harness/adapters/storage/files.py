@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.domain.errors import InfrastructureError, UsageError
+
+LEAST_FILE_LIMIT = 64 << 20  # bytes; no byte code of any package is larger, and a larger file fails loudly
 
 
 @contextmanager
@@ -22,19 +25,26 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
             raise InfrastructureError(
                 "the disk is full", where=str(error.filename or path), hint="free some space and resume"
             ) from error
-        if error.errno in (
-            errno.ENOENT,
-            errno.EACCES,
-            errno.EROFS,
-            errno.EPERM,
-            errno.ENOTDIR,
-            errno.EEXIST,
-            errno.EIO,
-        ):
-            raise InfrastructureError(
-                f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint
-            ) from error
-        raise
+        if error.errno is None or isinstance(error, ConnectionError):  # a lock that was not got; a pipe or a network
+            raise
+        raise InfrastructureError(
+            f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint
+        ) from error
+
+
+def check_file_limit() -> None:
+    """Refuse to work where files must stay small: Python and installers would leave them cut off without a word.
+
+    Raises:
+        InfrastructureError: the limit of this session is lower than `LEAST_FILE_LIMIT`.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_FILE_LIMIT:
+        raise InfrastructureError(
+            f"this session allows no file larger than {limit} bytes",
+            where="ulimit -f",
+            hint="raise the limit: ulimit -f unlimited",
+        )
 
 
 def check_output(path: Path) -> None:

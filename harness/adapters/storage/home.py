@@ -12,6 +12,7 @@ import platformdirs
 
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.scratch import scratch_folder, sweep
+from harness.domain.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,22 @@ class Home:
 
     @classmethod
     def default(cls) -> Home:
-        """``HARNESS_HOME`` or the user's cache folder."""
+        """``HARNESS_HOME`` or the user's cache folder.
+
+        Raises:
+            UsageError: its name is not UTF-8, which the installer cannot write into its answers.
+        """
         override = os.environ.get("HARNESS_HOME")
-        return cls(Path(override).absolute() if override else platformdirs.user_cache_path("regression-harness"))
+        root = Path(override).absolute() if override else platformdirs.user_cache_path("regression-harness")
+        try:
+            str(root).encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                "the name of the cache folder is not UTF-8",
+                where=str(root).encode("utf-8", "backslashreplace").decode(),
+                hint="set HARNESS_HOME to a folder with another name",
+            ) from None
+        return cls(root)
 
     def folder(self, *parts: str) -> Path:
         """Return a folder below the root, made if missing; raises `InfrastructureError` when it cannot be."""

@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 
 from harness import codec
 from harness.adapters.storage import formats, json_lines
-from harness.adapters.storage.files import disk_errors
-from harness.domain.errors import UsageError
+from harness.adapters.storage.files import disk_errors, write_whole
+from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader
 from harness.domain.trials.entry import Entry
@@ -39,6 +39,8 @@ class FileJournal:
         self._entries = list(entries)
         self._lock = lock
         self._guard = threading.Lock()
+        self._written = _identity(self._path)
+        self._problem = ""
 
     @classmethod
     def begin(cls, folder: Path, header: RunHeader) -> FileJournal:
@@ -83,11 +85,16 @@ class FileJournal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._lock.release()
+        try:
+            with contextlib.suppress(InfrastructureError):
+                self.restored()
+        finally:
+            self._lock.release()
 
     def record(self, entry: Entry) -> None:
         """Append one entry; when this returns, it is on the disk."""
         with self._guard:
+            self._restore()
             self._append(codec.dumps(Entry, entry))
             self._entries.append(entry)
 
@@ -96,8 +103,49 @@ class FileJournal:
         with self._guard:
             return tuple(self._entries)
 
+    def restored(self) -> str:
+        """Write the journal again where somebody has removed or changed it, now or earlier in this run.
+
+        Returns:
+            What was found, in one sentence; "" for a journal that nobody touched.
+        """
+        with self._guard:
+            self._restore()
+            return self._problem
+
     def _append(self, line: str) -> None:
-        json_lines.append(self._path, line, hint="choose another --output")
+        before = self._written
+        try:
+            json_lines.append(self._path, line, hint="choose another --output")
+        finally:
+            after = _identity(self._path)
+            if before is None or (after is not None and after[:2] == before[:2]):  # else the next look finds it
+                self._written = after
+
+    def _restore(self) -> None:
+        found = _identity(self._path)
+        if found == self._written:
+            return
+        if self._path.exists() and not self._path.is_file():
+            raise InfrastructureError(
+                "cannot write: something that is no file has taken the place of the journal",
+                where=str(self._path),
+                hint="remove it; the finished trials are in the cache too and are not run again",
+            )
+        how = "removed" if found is None else "replaced" if found[:2] != (self._written or ())[:2] else "changed"
+        lines = [formats.dumps(RunHeader, self.header), *(codec.dumps(Entry, entry) for entry in self._entries)]
+        write_whole(self._path, "".join(f"{line}\n" for line in lines))
+        self._written = _identity(self._path)
+        self._problem = f"{self._path} was {how} during the run; it was written again, and nothing is lost"
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    """Which file it is and how long; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size
 
 
 def read(folder: Path) -> tuple[RunHeader, list[Entry]]:

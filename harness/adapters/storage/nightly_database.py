@@ -80,7 +80,7 @@ def nights(path: Path, case: str) -> list[NightRow]:
     with _open(path) as base:
         rows = [
             NightRow(night=n, nightly=v, status=w, symptoms=s or "", reason=r or "", inferred=bool(i))
-            for n, v, w, s, r, i in base.execute(query, (case,))
+            for n, v, w, s, r, i in base.execute(query, _as_text(case))
         ]
     return list(_most_interesting(rows))
 
@@ -94,7 +94,7 @@ def bad_periods(path: Path, case: str) -> list[BadPeriod]:
     """
     periods: list[BadPeriod] = []
     with _open(path) as base:
-        for symptom, night, version, status, outcome in base.execute(query, (case,)):
+        for symptom, night, version, status, outcome in base.execute(query, _as_text(case)):
             last = periods[-1] if periods and periods[-1].symptom == symptom and not periods[-1].over else None
             bad = status in ("new", "regressed", "still bad") and outcome == "bad"
             if bad and last is None:
@@ -136,19 +136,26 @@ def _most_interesting(rows: Sequence[NightRow]) -> Iterator[NightRow]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as base:
         yield base
+
+
+def _as_text(*values: object) -> tuple[object, ...]:
+    """The values as the database takes them: half a surrogate pair, as in a file's name that is no text, is escaped."""
+    return tuple(
+        value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value for value in values
+    )
 
 
 def _fill(base: sqlite3.Connection, chronicle: NightlyHistory, killed: Sequence[str]) -> None:
     for night in chronicle.nights:
         r = night.record
         values = (r.night, r.package, r.nightly, r.control, r.fault, r.stale_days, r.simulated, r.seconds, 0)
-        base.execute("INSERT INTO night VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+        base.execute("INSERT INTO night VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _as_text(*values))
         base.executemany(
             "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (
+                _as_text(
                     r.night,
                     one.case,
                     one.symptom.value,
@@ -169,9 +176,9 @@ def _fill(base: sqlite3.Connection, chronicle: NightlyHistory, killed: Sequence[
         named = (alert.key, alert.package, alert.case, symptom, alert.opened, alert.version)
         base.execute(
             "INSERT INTO alert VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*named, alert.is_open, alert.good_nights, alert.closed),
+            _as_text(*named, alert.is_open, alert.good_nights, alert.closed),
         )
         base.executemany(
             "INSERT INTO change VALUES (?, ?, ?, ?, ?)",
-            [(alert.key, c.night, c.version, c.status, c.text) for c in alert.changes],
+            [_as_text(alert.key, c.night, c.version, c.status, c.text) for c in alert.changes],
         )

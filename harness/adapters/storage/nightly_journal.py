@@ -100,7 +100,8 @@ def only_one(folder: Path) -> FileLock:
     """Lock the state folder for one night at a time; raises `Busy` when another one is going."""
     lock = FileLock(folder / ".running", timeout=0)
     try:
-        lock.acquire()
+        with disk_errors(folder, "choose another --state"):
+            lock.acquire()
     except Timeout:
         raise Busy(
             "another night is being run on this state", where=str(folder), hint="wait for it; this one changed nothing"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.adapters.storage import journal, run_cache
@@ -14,10 +15,16 @@ from harness.domain.trials.entry import Entry
 
 
 class RunFolders:
-    """Runs on the disk of this machine; the cache of finished searches is in `home`."""
+    """Runs on the disk of this machine.
 
-    def __init__(self, home: Home) -> None:
+    Args:
+        home: Holds the cache of finished searches.
+        redact: Takes the credentials out of what an earlier version may have written.
+    """
+
+    def __init__(self, home: Home, redact: Callable[[RunHeader], RunHeader] = lambda header: header) -> None:
         self._home = home
+        self._redact = redact
 
     def check(self, folder: Path) -> None:
         """Refuse a folder that could not be written; makes nothing."""
@@ -33,7 +40,8 @@ class RunFolders:
 
     def read(self, folder: Path) -> tuple[RunHeader, list[Entry]]:
         """Header and entries of a run."""
-        return journal.read(folder)
+        header, entries = journal.read(folder)
+        return self._redact(header), entries
 
     def locate(self, run: Path) -> Path:
         """The folder of a run, given as a path or as its id below ``reports/``."""

@@ -6,6 +6,7 @@ another container. The lock is made before the folder and removed after it.
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 import uuid
@@ -29,10 +30,25 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
             try:
                 yield made
             finally:
-                shutil.rmtree(made, ignore_errors=True)
+                remove_tree(made)
     finally:
         if not made.exists():
             _lock_of(made).unlink(missing_ok=True)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder as far as the system allows it, also where a trial has taken away the right to change it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    with suppress(OSError):
+        folder.chmod(0o700)
+    for place, names, _ in os.walk(folder):
+        for name in names:
+            if not (inner := Path(place, name)).is_symlink():
+                with suppress(OSError):
+                    inner.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep(parent: Path) -> None:
@@ -42,7 +58,7 @@ def sweep(parent: Path) -> None:
             if place.suffix == LOCK:
                 _sweep_lock(place)
             elif not _lock_of(place).exists() and time.time() - place.stat().st_mtime > UNLOCKED_SECONDS:
-                shutil.rmtree(place, ignore_errors=True)
+                remove_tree(place)
 
 
 def _sweep_lock(lock: Path) -> None:
@@ -51,7 +67,7 @@ def _sweep_lock(lock: Path) -> None:
     It may be free because its owner has not taken it yet. That does no harm: the owner makes it again.
     """
     with FileLock(lock, timeout=0):
-        shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+        remove_tree(lock.with_suffix(""))
         if not lock.with_suffix("").exists():
             lock.unlink(missing_ok=True)
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import difflib
 import hashlib
+import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import harness
-from harness.adapters.processes.child_env import for_installer
+from harness.adapters.environments.failures import machine_failure
+from harness.adapters.processes.git_program import for_git, git_command
 from harness.adapters.processes.process import Processes
-from harness.domain.errors import UsageError
+from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.fixes.fix import Fix
 
 FOLDER = Path(harness.__file__).parent / "probe" / "fixes"
@@ -20,6 +23,8 @@ MAPPING = FOLDER / "mapping.py"
 KEYS = ("none", "sum", "mean", "only_first_replica")
 VALUES = ("NONE", "SUM", "MEAN", "ONLY_FIRST_REPLICA")
 _APPLY_SECONDS = 60.0
+_TEST = "_test.py"
+_SKIPPED = re.compile(r"^Skipped patch '(.*)'\.$", re.MULTILINE)
 
 
 def known_fixes() -> dict[str, Path]:
@@ -92,24 +97,47 @@ def mapping_sweep() -> list[Fix]:
     ]
 
 
-def patched_tree(fix: Fix, package_folder: Path, scratch: Path, processes: Processes) -> str | None:
+@dataclass(frozen=True, kw_only=True)
+class Patched:
+    """What became of a patch.
+
+    Attributes:
+        refusal: Why it was not applied; "" when it was.
+        left_out: Files that it changes and that are not in the package; its tests are not counted.
+    """
+
+    refusal: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def patched_tree(fix: Fix, package_folder: Path, scratch: Path, processes: Processes) -> Patched:
     """Copy a package below ``scratch/patched`` and apply a patch to the copy.
 
     The files of the environment stay as they are: hard links would carry an edit into every other one.
 
-    Returns:
-        None when it was applied, else why it was not.
+    Raises:
+        InfrastructureError: git or the disk failed, which says nothing about the patch.
     """
     tree = scratch / "patched"
     shutil.copytree(package_folder, tree / package_folder.name, symlinks=True)
-    chosen = ["--exclude=*_test.py", f"--include={package_folder.name}/*"]  # the first that matches decides
-    command = ["git", "apply", "--verbose", "-p1", *chosen, fix.path]
-    environment = for_installer({"GIT_CEILING_DIRECTORIES": str(scratch)})
+    chosen = [f"--exclude=*{_TEST}", f"--include={package_folder.name}/*"]  # the first that matches decides
     ended = processes.run(
-        command, log=scratch / "patch.log", env=environment, cwd=tree, deadline_seconds=_APPLY_SECONDS
+        git_command("apply", "--verbose", "-p1", *chosen, fix.path),
+        log=scratch / "patch.log",
+        env={**for_git(scratch), "GIT_CEILING_DIRECTORIES": str(scratch)},
+        cwd=tree,
+        deadline_seconds=_APPLY_SECONDS,
+        whole=True,
     )
+    if ended.timed_out or ended.exit_code < 0:
+        how = f"was not done after {_APPLY_SECONDS:.0f} s" if ended.timed_out else "was killed"
+        hint = "is the machine overloaded? run the same command again"
+        raise machine_failure(ended, "git apply") or InfrastructureError(f"git apply {how}", where=fix.path, hint=hint)
     if ended.exit_code != 0:
-        return " ".join(ended.tail.split())[:400]
-    if "Applied patch" not in ended.log.read_text(encoding="utf-8", errors="replace"):
-        return f"it changes no file of {package_folder.name}/ other than tests"
-    return None
+        if failure := machine_failure(ended, "git apply"):
+            raise failure
+        return Patched(refusal=" ".join(ended.tail.split())[:400])
+    printed = ended.log.read_text(encoding="utf-8", errors="replace")
+    if "Applied patch" not in printed:
+        return Patched(refusal=f"it changes no file of {package_folder.name}/ other than tests")
+    return Patched(left_out=tuple(name for name in _SKIPPED.findall(printed) if not name.endswith(_TEST)))

@@ -12,9 +12,9 @@ from packaging.version import InvalidVersion, Version
 from harness import codec
 from harness.adapters.environments.failures import Transient, machine_failure
 from harness.adapters.processes.process import Ended
-from harness.adapters.processes.redaction import redacted
+from harness.adapters.processes.redaction import clean, redacted
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, Untestable
+from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
 from harness.domain.verdicts.termination import signal_name
 
@@ -29,16 +29,20 @@ class Imported:
     error: str | None = None
 
 
-def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None:
-    """Raise where the versions that were really imported are not those that the environment is for."""
+def check_imports(case: Case, results: Path, release: str, ended: Ended) -> float:
+    """Raise where the versions that were really imported are not those that the environment is for.
+
+    Returns:
+        Seconds that the import took.
+    """
     try:
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
     except (OSError, codec.Malformed) as error:
-        raise _not_imported(ended) from error
+        raise _not_imported(results, ended) from error
     if imported.error:
         raise Untestable(redacted(f"cannot be imported: {imported.error}"))
     if case.import_name not in imported.versions:
-        return
+        return imported.seconds
     seen = imported.versions[case.import_name]
     if not _same_version(seen, release):
         raise HarnessError(
@@ -46,6 +50,7 @@ def check_imports(case: Case, results: Path, release: str, ended: Ended) -> None
             where=imported.files.get(case.import_name),
             hint="this is a fault of the harness: please report it with the environment's lock",
         )
+    return imported.seconds
 
 
 def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Observation | None:
@@ -57,7 +62,7 @@ def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Obser
         why = f"the probe could not import the patched copy: {_last_line(ended.tail)}"
         raise failure or Untestable(why) from error
     if imported.error:
-        why = f"the patched copy cannot be imported: {imported.error}"
+        why = redacted(f"the patched copy cannot be imported: {imported.error}")
         return Observation(ending=Ending(kind=EndingKind.RAISED, stage=Stage.FIX, exception="ImportError", message=why))
     seen = imported.files.get(case.import_name, "")
     if not Path(seen).is_relative_to(tree):
@@ -66,8 +71,11 @@ def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Obser
     return None
 
 
-def _not_imported(ended: Ended) -> HarnessError:
+def _not_imported(results: Path, ended: Ended) -> HarnessError:
     """Why the probe ended before it had imported anything: the machine, or the release."""
+    if not results.is_dir():
+        hint = "does the case remove its results? Correct it and run it again"
+        return Transient("the folder of the results was removed while the trial ran", where=str(results), hint=hint)
     if failure := machine_failure(ended, "importing the package under test"):
         return failure
     if ended.timed_out:
@@ -91,13 +99,35 @@ def check_canary(results: Path, ended: Ended) -> None:
 def read_result(path: Path, ended: Ended) -> Observation:
     """Read what one trial showed; raises where the probe ended without a result."""
     try:
-        return codec.loads(Observation, redacted(path.read_text(encoding="utf-8")))
+        return clean(codec.loads(Observation, path.read_text(encoding="utf-8")))
     except (OSError, codec.Malformed) as error:
-        raise machine_failure(ended, "running the trial") or Transient(
-            "the probe ended without a result",
-            where=_last_line(ended.tail),
-            hint="memory may have run out; run the same command again",
-        ) from error
+        raise _without_result(path, ended, error) from error
+
+
+def _without_result(path: Path, ended: Ended, error: OSError | codec.Malformed) -> InfrastructureError:
+    """What was seen instead of a result, and what may be behind it."""
+    if ended.exit_code != -signal.SIGKILL and (failure := machine_failure(ended, "running the trial")):
+        return failure
+    last = _last_line(ended.tail)
+    if path.is_dir():
+        hint = "does the case write into the folder of its results? Correct it and run it again"
+        return Transient("the result of the trial was replaced by a folder", where=str(path), hint=hint)
+    if isinstance(error, codec.Malformed):
+        hint = "does the case write over its results? If not, report it with this text"
+        return Transient(f"the result of the trial cannot be read: {str(error)[:300]}", where=str(path), hint=hint)
+    if ended.timed_out:
+        hint = "did the case stop the process that runs it, or is the machine overloaded?"
+        return Transient(f"the probe was not done after {ended.seconds:.0f} s", where=last, hint=hint)
+    if ended.exit_code == -signal.SIGKILL:
+        hint = "does the case kill its parent? If not, memory may have run out: use fewer --jobs and run it again"
+        return Transient("the probe was killed by SIGKILL while running the trial", where=last, hint=hint)
+    if ended.exit_code < 0:
+        hint = "does the case send signals to its parent? Correct it and run it again"
+        return Transient(
+            f"the probe was killed by {signal_name(-ended.exit_code)} while running the trial", where=last, hint=hint
+        )
+    hint = "does the case end its parent or remove its results? If not, report it with this text"
+    return Transient(f"the probe ended without a result (exit code {ended.exit_code})", where=last, hint=hint)
 
 
 def _same_version(seen: str, release: str) -> bool:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import harness
+from harness.adapters.environments.failures import Transient
+from harness.adapters.environments.isolation import LAUNCH_FAILURE, SETTING, Views
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
+from harness.adapters.processes.redaction import REDACTED, redacted
 from harness.adapters.storage import case_files
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
@@ -24,8 +29,33 @@ from harness.domain.trials.trial import Environment, Trial
 
 PROBE = Path(harness.__file__).parent / "probe" / "__main__.py"
 IMPORT_SECONDS = 300.0  # TensorFlow without byte code on a loaded machine needs under 20
+LEAST_IMPORT_SECONDS = 60.0  # whatever other releases needed
+IMPORT_FACTOR = 10  # so many times longer than the slowest release so far may an import take
 CANARY_SECONDS = 120.0
+SLACK_SECONDS = 30.0  # for the probe to notice that an import takes too long, and to end it
 CANARY = "canary.json"
+MOST_CHANGED = 20  # names of changed files that are kept
+REASON_LIMIT = 500
+
+
+class ImportTimes:
+    """How long an import may take: it follows what the other releases of the run needed."""
+
+    def __init__(self) -> None:
+        self._slowest = 0.0
+        self._guard = threading.Lock()
+
+    def add(self, seconds: float) -> None:
+        """One import was done."""
+        with self._guard:
+            self._slowest = max(self._slowest, seconds)
+
+    @property
+    def deadline_seconds(self) -> float:
+        """Ten times the slowest so far, but at least a minute; without any, what is enough for all that is known."""
+        with self._guard:
+            slowest = self._slowest
+        return min(IMPORT_SECONDS, max(LEAST_IMPORT_SECONDS, IMPORT_FACTOR * slowest)) if slowest else IMPORT_SECONDS
 
 
 class Probe:
@@ -34,19 +64,29 @@ class Probe:
     Args:
         processes: Starts it.
         home: Holds its scratch folder.
-        memory_bytes: Resident memory that a trial may take; None: no limit.
+        memory_bytes: Memory that the import may take, and each trial with all its processes.
         fixes: Each fix by its name.
     """
 
-    def __init__(self, processes: Processes, home: Home, memory_bytes: int | None, fixes: Mapping[str, Fix]) -> None:
+    def __init__(self, processes: Processes, home: Home, memory_bytes: int, fixes: Mapping[str, Fix]) -> None:
         self._processes = processes
         self._home = home
         self._memory_bytes = memory_bytes
         self._fixes = fixes
+        self._times = ImportTimes()
 
-    def observe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
-        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does."""
-        _check_unchanged(case)
+    def observe(
+        self, environment: Environment, case: Case, trials: Sequence[Trial], folders: Sequence[Path] = ()
+    ) -> list[Observation]:
+        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does.
+
+        Args:
+            environment: Where they run.
+            case: What they run.
+            trials: They share one process tree.
+            folders: Those of the environment of which the tree gets private views.
+        """
+        text = _exact_text(case)
         sealed = Path(environment.executable).parents[1] / CANARY
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
@@ -56,46 +96,78 @@ class Probe:
             results.mkdir()
             (scratch / "case").mkdir()
             path = scratch / "case" / Path(case.path).name
-            path.write_text(case.text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
             described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
-            canary = {"id": "canary", "kind": "canary", "timeout_seconds": CANARY_SECONDS}
+            canary = {
+                "id": "canary",
+                "kind": "canary",
+                "timeout_seconds": CANARY_SECONDS,
+                "memory_bytes": self._memory_bytes,
+            }
+            import_seconds = self._times.deadline_seconds
             request = {
                 "parent": os.getpid(),
                 "imports": _imports(case) if needs_canary or case.level is Level.MODEL else [],
                 "import_name": case.import_name,
                 "results": str(results),
-                "case": str(path if case.level is Level.MODEL else case.path),
+                "import_seconds": import_seconds,
+                "memory_bytes": self._memory_bytes,
+                "case": str(path),
+                "place": case.path,
                 "seed": case.seed,
                 "fit": dict(case.fit),
                 "paths": [],
                 "trials": [*([canary] if needs_canary else []), *described],
             }
             if fix is not None and patching:
-                refusal = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
-                if refusal is not None:
-                    return [_refused(fix, refusal)]
+                patched = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
+                if patched.refusal:
+                    return [_refused(fix, patched.refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
-            ended = self._start(environment, scratch, described)
+            views = Views(folders, scratch / "views")
+            ended = self._start(environment, scratch, described, import_seconds, views)
+            views.close()
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
             else:
-                check_imports(case, results, trials[0].release, ended)
+                self._times.add(check_imports(case, results, trials[0].release, ended))
             if needs_canary:
                 check_canary(results, ended)
                 sealed.touch()
-            return [read_result(results / f"{one['id']}.json", ended) for one in described]
+            read = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            changed = tuple(views.written()[:MOST_CHANGED])
+            seen = [replace(one, changed=changed) for one in read] if changed else read
+            return [_partly(fix, patched.left_out, one) for one in seen] if fix is not None and patching else seen
 
-    def _start(self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]]) -> Ended:
-        """Run the probe to its end; its own deadline is later than those of its trials."""
-        return self._processes.run(
-            [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
+    def _start(
+        self,
+        environment: Environment,
+        scratch: Path,
+        described: Sequence[Mapping[str, Any]],
+        import_seconds: float,
+        views: Views,
+    ) -> Ended:
+        """Run the probe to its end; its own deadline is later than those of its import and its trials."""
+        probe = [environment.executable, "-I", "-B", str(PROBE), str(scratch / "request.json")]
+        ended = self._processes.run(
+            views.command(environment.executable, probe) if views.folders else probe,
             log=scratch / "probe.log",
             env=child_env.for_trial(scratch),
             cwd=scratch / "case",
-            deadline_seconds=IMPORT_SECONDS + CANARY_SECONDS + sum(one["timeout_seconds"] + 10 for one in described),
+            deadline_seconds=import_seconds
+            + SLACK_SECONDS
+            + CANARY_SECONDS
+            + sum(one["timeout_seconds"] + 10 for one in described),
         )
+        if ended.exit_code != 0 and ended.tail.startswith(LAUNCH_FAILURE):
+            raise Transient(
+                "the trial cannot be kept from changing its environment",
+                where=ended.tail.strip()[:REASON_LIMIT],
+                hint=f"set {SETTING}=checks to do without mount namespaces",
+            )
+        return ended
 
     def _describe(self, case: Case, trial: Trial, name: str) -> dict[str, Any]:
         variant = trial.variant
@@ -133,14 +205,40 @@ def _refused(fix: Fix, reason: str) -> Observation:
     )
 
 
+def _partly(fix: Fix, left_out: Sequence[str], seen: Observation) -> Observation:
+    """The observation with the files of the patch that are not in the package, where there are any."""
+    if not left_out or seen.fix is not None:
+        return seen
+    return replace(seen, fix=FixFacts(name=fix.name, outcome="applied", left_out=tuple(left_out)))
+
+
 def _imports(case: Case) -> list[str]:
     names = ["numpy", "tensorflow"] if case.uses_framework else []
     return [*names, *([case.import_name] if case.import_name not in names else [])]
 
 
-def _check_unchanged(case: Case) -> None:
-    """A script runs in its own place, so its text must still be the one that the question names."""
-    if case.level is Level.SCRIPT and case_files.text_of(Path(case.path)) != case.text:
-        raise UsageError(
-            "the case was edited during the search", where=case.path, hint="start the edited case as a new run"
-        )
+def _exact_text(case: Case) -> str:
+    """The text that runs: the one that the question names. A trial gets a private copy of it.
+
+    A case that was read from a journal is without its credentials, which are then read from its file again.
+
+    Raises:
+        UsageError: a script was edited since, or the credentials of a case are gone.
+    """
+    hidden = REDACTED in case.text
+    if case.level is not Level.SCRIPT and not hidden:
+        return case.text
+    if (now := _text_now(case)) == case.text or (hidden and now is not None and redacted(now) == case.text):
+        return now or case.text
+    if case.level is not Level.SCRIPT and f"://{REDACTED}@" not in case.text:
+        return case.text
+    raise UsageError(
+        "the case was edited during the search", where=case.path, hint="start the edited case as a new run"
+    )
+
+
+def _text_now(case: Case) -> str | None:
+    """The text of the case's file; a script must have one, since what lies beside it belongs to it."""
+    if case.level is Level.SCRIPT or Path(case.path).is_file():
+        return case_files.text_of(Path(case.path))
+    return None

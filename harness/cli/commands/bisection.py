@@ -61,7 +61,7 @@ def request(*, channel: str | None, memory: str | None, package: str | None, **v
     help="Most releases in a row that may be left out between two releases with the same verdict "
     "(default: 0, every release is run; on nightly and commit timelines any number).",
 )
-@click.option("--memory", default=None, metavar="SIZE", help="Memory limit of a trial, for example 4G.")
+@click.option("--memory", default=None, metavar="SIZE", help="Memory limit of import and trial, for example 4G.")
 @options.run_options
 @options.json_option
 @options.makes(request, beside=["as_json"])

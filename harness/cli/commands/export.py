@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.adapters.processes.redaction import redacted
 from harness.adapters.storage.files import write_whole
 from harness.cli import options
 from harness.cli.progress import Terminal
@@ -33,7 +34,7 @@ def command(request: TrialRequest, *, output: Path | None) -> int:
     """  # noqa: D301 - click wants the character itself
     with open_services() as services, Terminal() as terminal:
         script(export.read_case(services, request))  # refuses at once what cannot be exported at all
-        text = script(export.pin_case(services, request, terminal))
+        text = redacted(script(export.pin_case(services, request, terminal)))
     if output is None:
         click.echo(text, nl=False)
     else:

@@ -156,7 +156,7 @@ class Case:
         Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
         """
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def import_name(self) -> str:

@@ -22,6 +22,8 @@ class SharedEnvironment:
         mode: How companions were chosen: ``fixed`` or ``as-of``.
         companions: Every companion as pinned; in as-of mode each release has its own.
         lock: The companions with their hashes: the part of the lock that all environments share.
+        containment: How the processes of a trial are kept together, so that none outlives it: ``pid-namespace``,
+            ``cgroup``, ``subreaper`` or ``group``; "" where that was not recorded.
     """
 
     harness: str
@@ -30,6 +32,7 @@ class SharedEnvironment:
     mode: str
     companions: tuple[str, ...] = ()
     lock: tuple[str, ...] = ()
+    containment: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,9 @@ from harness.domain.trials.observation import Observation, Stage
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.verdict import Outcome, Verdicts
 
+MOST_NAMED = 5
+"""So many files of a patch that were left out are named; more are counted."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
@@ -85,6 +88,8 @@ def grade_pairs(case: Case, version: str, pairs: Sequence[Pair], targets: Sequen
     fix = telling.patched.fix
     if found is Grade.MASKS and fix is not None and fix.detail:
         reason += f" (what the fix did: {fix.detail})"
+    if fix is not None and fix.left_out:
+        reason += f" (not in the package, so left out of the patch: {_named(fix.left_out)})"
     return Graded(
         version=version,
         grade=found,
@@ -94,6 +99,11 @@ def grade_pairs(case: Case, version: str, pairs: Sequence[Pair], targets: Sequen
         patched=telling.patched.numbers,
         by_symptom={s.value: (v.outcome.value, _outcome(after, s)) for s, v in before.items()},
     )
+
+
+def _named(files: Sequence[str]) -> str:
+    more = len(files) - MOST_NAMED
+    return ", ".join(files[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _stopped(patched: Observation) -> bool:

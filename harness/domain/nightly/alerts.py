@@ -80,7 +80,7 @@ class Alert:
     def key(self) -> str:
         """What makes it one alert and not a hundred and twenty: package, case and symptom."""
         parts = (self.package, self.case, self.symptom.value if self.symptom else "")
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     @property
     def title(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -11,6 +12,8 @@ from harness.domain.nightly.alerts import Alert
 MARK = "harness-alarm"
 CHANGE_MARK = "harness-change"
 """Hidden comments by which an issue, and what was said in it, are found again."""
+_KEY = re.compile(rf"^<!-- {MARK}: ([0-9a-f]+) -->[ \t\r]*$", re.MULTILINE)
+_CHANGE = re.compile(rf"^(<!-- {CHANGE_MARK}: [^>\n]* -->)[ \t\r]*$", re.MULTILINE)
 
 
 class ActionKind(str, Enum):
@@ -58,6 +61,17 @@ class Action:
     number: int | None = None
     title: str = ""
     body: str = ""
+
+
+def key_of(body: str) -> str | None:
+    """The key in the body of an issue: a line of its own, which no text from outside can be; None without one."""
+    found = _KEY.search(body)
+    return found[1] if found else None
+
+
+def marks_of(comment: str) -> tuple[str, ...]:
+    """The marks of changes in a comment, each on a line of its own."""
+    return tuple(_CHANGE.findall(comment))
 
 
 def actions(alerts: Sequence[Alert], texts: Mapping[str, Text], posted: Mapping[str, Posted]) -> list[Action]:

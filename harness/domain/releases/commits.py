@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from datetime import date, datetime, timedelta, timezone
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta, timezone
 
 from harness.domain.releases.nightlies import end_of
 from harness.domain.releases.release import Channel, Release
@@ -15,8 +17,11 @@ HOMES: Mapping[str, str] = {
 }
 """Where a number in a commit's subject is a pull request: ``Propagate aggregation (#20541)``."""
 
-LOG_FORMAT = "%x1e%H%x1f%ct%x1f%s"
-"""What `parse_log` reads, in the words of ``git log --format``; each record is followed by ``--numstat`` lines."""
+LOG_FORMAT = "%H%x00%ct%x00%s"
+"""What `parse_log` reads, in the words of ``git log -z --format``; ``--numstat`` may follow each record.
+
+The parts end with NUL, the only character that neither a subject nor the name of a file can hold.
+"""
 
 MOST_CHANGES = 12
 """So many changed files of a commit are named; more are counted."""
@@ -24,17 +29,18 @@ MOST_CHANGES = 12
 BUILD_TIME = timedelta(hours=1)
 """A nightly build may be stamped that much before or after its sources were fetched."""
 
-_RECORD = re.compile(r"\A([0-9a-f]{40})\x1f(\d{1,12})\x1f([^\n]*)")
-_CHANGE = re.compile(r"^(\d+|-)\t(\d+|-)\t(.+)$", re.MULTILINE)
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SECONDS = re.compile(r"-?\d{1,24}")
+_CHANGE = re.compile(r"\n?(\d+|-)\t(\d+|-)\t(.*)", re.DOTALL)
 _PULL = re.compile(r"\(#(\d{1,7})\)")
 _STAMP = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})")
 
 
 def parse_log(text: str, package: str, repository: str) -> tuple[Release, ...]:
-    """Read what git printed for `LOG_FORMAT` with ``--numstat``; whatever is no record is left out.
+    """Read what ``git log -z`` wrote for `LOG_FORMAT`, with or without ``--numstat``.
 
     Args:
-        text: Standard output of ``git log``, possibly with warnings before it.
+        text: What it wrote, without warnings.
         package: Distribution that the repository builds.
         repository: Address that it is installed from (``git+file:///clone``).
     """
@@ -65,33 +71,60 @@ def whole_days(span: tuple[date, date]) -> tuple[datetime, datetime]:
     return end_of(span[0] - timedelta(days=1)), end_of(span[1])
 
 
-def _records(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    for part in text.split("\x1e")[1:]:
-        if record := _RECORD.match(part):
-            yield record, part[record.end() :]
+@dataclass(frozen=True, kw_only=True)
+class _Record:
+    """One commit as git writes it."""
+
+    commit: str
+    seconds: str
+    subject: str
+    changes: tuple[str, ...]
 
 
-def _release(record: tuple[re.Match[str], str], package: str, repository: str) -> Release:
-    (commit, seconds, subject), rest = record[0].groups(), record[1]
-    pulls = _PULL.findall(subject)
+def _records(text: str) -> Iterator[_Record]:
+    """Commits with their changes. The first part of each is a hash, and no part that tells of a change looks so."""
+    parts = deque(text.split("\0"))
+    while len(parts) >= 3:
+        commit = parts.popleft().strip()
+        if _HASH.fullmatch(commit) and _SECONDS.fullmatch(parts[0]):
+            seconds, subject = parts.popleft(), parts.popleft()
+            yield _Record(commit=commit, seconds=seconds, subject=subject, changes=tuple(_changed(parts)))
+
+
+def _changed(parts: deque[str]) -> Iterator[str]:
+    """Take the changed files from the front: ``path +added -removed``; a binary one has no lines to count."""
+    while parts and (found := _CHANGE.fullmatch(parts[0])):
+        parts.popleft()
+        added, removed, path = found.groups()
+        if not path and len(parts) >= 2:  # renamed: both names follow
+            path = f"{parts.popleft()} => {parts.popleft()}"
+        yield path if added == "-" else f"{path} +{added} -{removed}"
+
+
+def _release(record: _Record, package: str, repository: str) -> Release:
+    pulls = _PULL.findall(record.subject)
     home = HOMES.get(package)
     return Release(
         package=package,
-        version=commit,
+        version=record.commit,
         channel=Channel.COMMIT,
-        released=datetime.fromtimestamp(int(seconds), tz=timezone.utc),
-        source=f"{repository}@{commit}",
-        title=subject.strip(),
+        released=_moment(int(record.seconds)),
+        source=f"{repository}@{record.commit}",
+        title=record.subject.strip(),
         link=f"{home}/pull/{pulls[-1]}" if pulls and home else "",
-        changes=_changes(rest),
+        changes=_first(record.changes),
     )
 
 
-def _changes(text: str) -> tuple[str, ...]:
-    """``path +added -removed`` for each changed file; a binary one has no lines to count."""
-    files = [
-        path if added == "-" else f"{path} +{added} -{removed}"
-        for added, removed, path in (match.groups() for match in _CHANGE.finditer(text))
-    ]
-    more = len(files) - MOST_CHANGES
-    return (*files[:MOST_CHANGES], f"{more} more file{'s' if more > 1 else ''}") if more > 0 else tuple(files)
+def _moment(seconds: int) -> datetime | None:
+    """The moment that a commit says; None for one that no calendar has, such as the year 33658."""
+    try:
+        moment = datetime.fromtimestamp(seconds, tz=timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment if MINYEAR < moment.year < MAXYEAR else None  # a day more or less must be a moment too
+
+
+def _first(changes: Sequence[str]) -> tuple[str, ...]:
+    more = len(changes) - MOST_CHANGES
+    return (*changes[:MOST_CHANGES], f"{more} more file{'s' if more > 1 else ''}") if more > 0 else tuple(changes)

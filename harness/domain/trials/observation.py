@@ -26,6 +26,7 @@ class EndingKind(str, Enum):
     EXITED = "exited"
     SIGNALLED = "signalled"
     TIMED_OUT = "timed-out"
+    OUT_OF_MEMORY = "out-of-memory"
     REFUSED = "refused"
 
 
@@ -53,7 +54,7 @@ class Ending:
         exit_code: For `exited`.
         signal: Signal number, for `signalled`.
         exception: Qualified type name, for `raised`.
-        message: First lines of the exception or the reason of a refusal.
+        message: First lines of the exception, or the reason of a refusal or of a forced end.
         traceback: The innermost frames, as text.
     """
 
@@ -124,11 +125,19 @@ class DeviceFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class FixFacts:
-    """Whether a fix found something to patch: `applied`, `absent` or `refused`."""
+    """Whether a fix found something to patch.
+
+    Attributes:
+        name: The fix.
+        outcome: `applied`, `absent` or `refused`.
+        detail: What it says of itself.
+        left_out: Files that a patch changes and that are not in the package: nothing was tried with them.
+    """
 
     name: str
     outcome: str
     detail: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +162,7 @@ class Observation:
         peak_memory_bytes: Peak resident memory of the trial's process.
         output: Tail of what it printed, cut to a limit; untrusted text.
         diagnosis: What a watched trial saw.
+        changed: Files of its environment that it or a trial beside it changed, in a private view of them.
     """
 
     ending: Ending
@@ -172,6 +182,7 @@ class Observation:
     peak_memory_bytes: int | None = None
     output: str = ""
     diagnosis: DiagnosisFacts | None = None
+    changed: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -205,6 +205,9 @@ def _reference_not_finite(reason: Reason) -> str:
     return f"the reference on one replica has no finite {reason.name or 'metric'} to compare with"
 
 
+_KILLED_BY_SYSTEM = "killed by SIGKILL, most likely for lack of memory: the machine's fault, not the release's"
+
+
 def _detail(reason: Reason) -> str:
     return reason.detail
 
@@ -213,9 +216,6 @@ _SENTENCES: Mapping[ReasonKind, str] = {
     ReasonKind.NONE: "",
     ReasonKind.NOT_RUN: "not run",
     ReasonKind.NO_BUILD: "no build was published that day",
-    ReasonKind.OUT_OF_MEMORY: (
-        "killed by SIGKILL, most likely for lack of memory: the machine's fault, not the release's"
-    ),
     ReasonKind.SCRIPT_SKIPS: "the script says: cannot be tested (exit code 125)",
     ReasonKind.NO_METRIC: "no metric was recorded",
     ReasonKind.NO_WEIGHTS: "weights were not recorded",
@@ -235,6 +235,7 @@ _WRITERS: Mapping[ReasonKind, Callable[[Reason], str]] = {
     ReasonKind.EXCLUDED: _detail,
     ReasonKind.UNTESTABLE: _detail,
     ReasonKind.REFUSED: lambda reason: reason.detail or "the trial could not be run here",
+    ReasonKind.OUT_OF_MEMORY: lambda reason: reason.detail or _KILLED_BY_SYSTEM,
     ReasonKind.NOT_STARTED: lambda reason: f"failed before the case could start: {reason.cause}",
     ReasonKind.NOT_RUNNABLE: lambda reason: f"the script could not be run: {reason.cause}",
     ReasonKind.REFERENCE_FAILED: lambda reason: f"the reference on one replica did not finish: {reason.cause}",

@@ -8,7 +8,7 @@ from harness.domain.errors import InfrastructureError
 from harness.domain.trials.observation import Ending, EndingKind, Observation
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.signatures import signature
-from harness.domain.verdicts.termination import failure, manner, signal_name, untestable
+from harness.domain.verdicts.termination import OUT_OF_MEMORY, failure, manner, signal_name, untestable
 from harness.domain.verdicts.verdict import GOOD, Verdict, bad, hidden, skip
 
 LAST_LINE = 200
@@ -22,7 +22,8 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
     symptoms = sorted({own, Symptom.KILLED, Symptom.TIMEOUT}, key=list(Symptom).index)
     code = ending.exit_code
     aborts = ending.kind is EndingKind.SIGNALLED or (code is not None and code >= 128)
-    if ending.kind is EndingKind.TIMED_OUT or (aborts and case.expects is Symptom.KILLED):
+    by_force = aborts or ending.kind is EndingKind.OUT_OF_MEMORY
+    if ending.kind is EndingKind.TIMED_OUT or (by_force and case.expects is Symptom.KILLED):
         symptom = Symptom.TIMEOUT if ending.kind is EndingKind.TIMED_OUT else Symptom.KILLED
         late = Reason(kind=ReasonKind.TIMEOUT, seconds=case.timeout_seconds)
         why = late if symptom is Symptom.TIMEOUT else _left(ending)
@@ -49,6 +50,8 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
 
 
 def _left(ending: Ending) -> Reason:
+    if ending.kind is EndingKind.OUT_OF_MEMORY:
+        return Reason(kind=ReasonKind.KILLED, name=OUT_OF_MEMORY)
     if ending.signal is not None:
         return Reason(kind=ReasonKind.KILLED, name=signal_name(ending.signal))
     return Reason(kind=ReasonKind.EXIT_CODE, exit_code=ending.exit_code)

@@ -10,6 +10,9 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.trials.observation import Ending, EndingKind, Stage
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 
+OUT_OF_MEMORY = "the limit of memory"
+"""What ended a trial that needed more memory than it may have, as a sentence names it."""
+
 LONGEST = 300
 """So many characters of an exception's message are kept."""
 
@@ -18,6 +21,8 @@ def untestable(ending: Ending, case: Case) -> Reason | None:
     """Say why a trial that ended in this way tells nothing about the release, or return None."""
     if ending.kind is EndingKind.REFUSED:
         return Reason(kind=ReasonKind.REFUSED, detail=ending.message or "")
+    if ending.kind is EndingKind.OUT_OF_MEMORY and case.expects is not Symptom.KILLED:
+        return Reason(kind=ReasonKind.OUT_OF_MEMORY, detail=ending.message or "")
     if ending.signal == signal.SIGKILL and case.expects is not Symptom.KILLED:
         return Reason(kind=ReasonKind.OUT_OF_MEMORY)
     unstarted = (Stage.IMPORT, Stage.DEVICES, *([Stage.LOAD] if ending.kind is EndingKind.RAISED else []))
@@ -35,6 +40,8 @@ def ended_badly(ending: Ending, case: Case) -> tuple[Symptom, Reason] | None:
         case EndingKind.SIGNALLED:
             killed = Reason(kind=ReasonKind.KILLED, name=signal_name(ending.signal), stage=stage)
             return Symptom.KILLED, killed
+        case EndingKind.OUT_OF_MEMORY:
+            return Symptom.KILLED, Reason(kind=ReasonKind.KILLED, name=OUT_OF_MEMORY, stage=stage)
         case EndingKind.TIMED_OUT:
             return Symptom.TIMEOUT, Reason(kind=ReasonKind.TIMEOUT, seconds=case.timeout_seconds, stage=stage)
         case EndingKind.EXITED:
@@ -62,4 +69,6 @@ def manner(ending: Ending) -> str:
     """How a trial ended, without what differs from run to run."""
     if ending.kind is EndingKind.SIGNALLED:
         return signal_name(ending.signal)
+    if ending.kind is EndingKind.OUT_OF_MEMORY:
+        return OUT_OF_MEMORY
     return ending.exception or (f"exit code {ending.exit_code}" if ending.exit_code is not None else "")

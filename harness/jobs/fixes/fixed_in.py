@@ -23,9 +23,10 @@ from harness.domain.releases.release import Channel, Order, Release, Timeline, s
 from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
 from harness.jobs import rerun
+from harness.jobs.events import Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
-from harness.jobs.preparation import Plan, companions_for, find_release, open_run, page_of, with_reference
-from harness.jobs.protocols import Journal, Listener, Services
+from harness.jobs.preparation import Plan, companions_for, find_release, open_run, page_of, warn, with_reference
+from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import VerifyRequest
 
 
@@ -68,6 +69,7 @@ def verify_release(
             _try(replace(header, case=replace(case, package=cure.package)), [cure], runner(beside_cure), journal)
         report = compose(header, before, cure, journal.entries())
         services.reports.fixes(report, journal.folder)
+        warn(listener, journal.restored())
     return report, journal.folder
 
 

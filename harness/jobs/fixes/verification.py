@@ -22,6 +22,7 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.verdict import Verdicts
 from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.fixes import fixed_in
 from harness.jobs.preparation import (
@@ -32,9 +33,10 @@ from harness.jobs.preparation import (
     open_run,
     page_of,
     timeline_of,
+    warn,
     with_changes,
 )
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, Services
+from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import VerifyRequest
 
 CONTROL_LIMIT = 6
@@ -135,13 +137,14 @@ def _verify_range(
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(plan.companions, listener),
-            trials=services.trials(fresh=request.fresh, fixes=fixes),
+            trials=services.trials(fresh=request.fresh, jobs=request.jobs, fixes=fixes),
             listener=listener,
         )
         with runner.pool, resumable(journal, command):
             control = _with_control(wanted, page.releases, runner, journal)
         report = compose(header, wanted, journal.entries(), control)
         services.reports.fixes(report, journal.folder)
+        warn(listener, journal.restored())
     return report, journal.folder
 
 

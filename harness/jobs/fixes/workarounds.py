@@ -24,9 +24,10 @@ from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.preparation import Plan, Stopwatch, open_run, page_of, warn
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, Services
+from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import WorkaroundsRequest
 
 CHUNK = 8
@@ -108,13 +109,14 @@ def measure_workarounds(
             pool=services.pool(request.jobs),
             room=request.jobs,
             environments=services.environments(companions, listener),
-            trials=services.trials(fresh=request.fresh),
+            trials=services.trials(fresh=request.fresh, jobs=request.jobs),
             listener=listener,
         )
         with runner.pool, resumable(journal, header.reproduce):
             measure(survey, runner, journal)
         report = compose(header, survey, journal.entries())
         services.reports.workarounds(report, journal.folder)
+        warn(listener, journal.restored())
     return report, journal.folder
 
 

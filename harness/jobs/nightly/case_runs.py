@@ -23,9 +23,10 @@ from harness.domain.releases.index_page import IndexPage
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.trials.entry import Entry
 from harness.jobs import timeline_search
+from harness.jobs.events import Listener
 from harness.jobs.executor import Attempt, Runner
 from harness.jobs.preparation import as_package, same_companions, variant_of, with_reference
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest, NightlyRequest
 
 NO_RESULT = "it gave no result"

@@ -19,16 +19,9 @@ from harness.domain.nightly.expectations import Expectations
 from harness.domain.nightly.nights import CHANGES, CaseNight, CaseResult, FixStatus, Narrowed, NightRecord, Status
 from harness.domain.releases.nightlies import day_of, existing, newest, nightly_timeline, nights_between
 from harness.domain.releases.release import Channel, Release, Timeline
-from harness.jobs.protocols import (
-    CaseRunner,
-    Event,
-    EventKind,
-    FixChecker,
-    Listener,
-    Narrower,
-    NightlyJournal,
-    ReleaseIndex,
-)
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.nightly.protocols import CaseRunner, FixChecker, Narrower, NightlyJournal
+from harness.jobs.protocols import ReleaseIndex
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,9 +18,11 @@ from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.verdicts.verdict import Outcome
 from harness.jobs import timeline_search
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.nightly.case_runs import search_request
+from harness.jobs.nightly.protocols import CaseRunner
 from harness.jobs.preparation import as_package, variant_of
-from harness.jobs.protocols import CaseRunner, Event, EventKind, Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import NightlyRequest
 
 

@@ -62,7 +62,7 @@ def comment(alert: Alert, change: Change) -> str:
 def text(alert: Alert) -> Text:
     """Everything said about an alert in a tracker."""
     comments = tuple((change_comment(alert, change), comment(alert, change)) for change in alert.changes)
-    return Text(title=alert.title, body=body(alert), comments=comments)
+    return Text(title=clean(alert.title), body=body(alert), comments=comments)
 
 
 def _body(alert: Alert, evidence: Callable[[Sequence[AlertNight]], str]) -> str:

@@ -12,7 +12,7 @@ from harness.adapters.environments.interpreters import Interpreters, base_execut
 from harness.adapters.environments.resolver import uv_program
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
-from harness.domain.errors import UsageError
+from harness.domain.errors import InfrastructureError, UsageError
 
 
 @pytest.fixture
@@ -56,14 +56,51 @@ def test_without_network_no_interpreter_is_fetched(found: Interpreters) -> None:
     assert found.fetch("3.77") is None
 
 
-@pytest.mark.parametrize("text", ["", "warning: x", "[", "[{", "warning\n[{}]", '[{"version": 3}]', "null", "[" * 9999])
-def test_a_list_that_uv_does_not_write_is_empty(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "warning: x", "[", "[{", "null", "[" * 9999])
+def test_what_is_no_list_is_not_taken_for_an_empty_one(text: str) -> None:
+    assert module._read_list(text) is None
+
+
+@pytest.mark.parametrize("text", ["[]", "warning: x\n[]\n", "warning\n[{}]", '[{"version": 3}]'])
+def test_a_list_without_an_interpreter_is_empty(text: str) -> None:
     assert module._read_list(text) == []
+
+
+@pytest.mark.parametrize("how", ["echo '[]'; exit 2", "kill -9 $$", "echo nonsense", "exit 0"])
+def test_a_uv_that_fails_does_not_mean_that_there_are_few_interpreters(
+    home: Home, processes: Processes, tmp_path: Path, how: str
+) -> None:
+    uv = tmp_path / "uv"
+    uv.write_text(f"#!/bin/sh\n{how}\n")
+    uv.chmod(0o755)
+    with pytest.raises(InfrastructureError):
+        Interpreters(processes, home, str(uv)).candidates()
 
 
 def test_warnings_before_the_list_do_not_matter() -> None:
     row = {"version": "3.11.7", "path": "/x/python", "implementation": "cpython"}
     others = [{**row, "implementation": "pypy"}, {**row, "version": "3.14.0a1"}, {**row, "variant": "freethreaded"}]
     read = module._read_list("warning: no [such] thing\n" + json.dumps([row, *others]))
+    assert read is not None
     assert [i.path for i in read] == ["/x/python"]
     assert os.sep in read[0].path
+
+
+def test_those_that_uv_lists_are_found(home: Home, processes: Processes, tmp_path: Path) -> None:
+    """uv that is told to be quiet prints no list at all: each of its interpreters was lost without a word."""
+    row = {"version": "3.98.1", "path": "/x/python3.98", "implementation": "cpython", "variant": "default"}
+    shim = {**row, "version": "3.97.1", "path": "/home/x/.pyenv/shims/python3.97"}
+    uv = tmp_path / "uv"
+    printed = f"warning: [such] things\n{json.dumps([row, shim])}\nwarning: []"
+    uv.write_text(f'#!/bin/sh\ncase "$*" in *quiet*) ;; *) cat {tmp_path}/list;; esac\n')
+    (tmp_path / "list").write_text(printed)
+    uv.chmod(0o755)
+    minors = {one.minor for one in Interpreters(processes, home, str(uv)).candidates()}
+    assert "3.98" in minors
+    assert "3.97" not in minors
+
+
+def test_the_real_uv_prints_a_list(home: Home, processes: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(base_executable()).parent}{os.pathsep}{os.environ['PATH']}")
+    listed = Interpreters(processes, home, uv_program())._of_uv()
+    assert platform.python_version() in [one.version for one in listed]

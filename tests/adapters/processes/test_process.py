@@ -6,12 +6,13 @@ import os
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
-from harness.adapters.processes import process
+from harness.adapters.processes import process, reaper
 from harness.adapters.processes.process import Ended, Processes, ended_by_signal
 from harness.domain.errors import InfrastructureError, Interrupted
 
@@ -30,14 +31,45 @@ while not [n for n in os.listdir('.') if n.startswith('pid-')]: pass
 """
 
 
+CHAIN = """
+import os, sys, time
+end = time.time() + 20      # bounded, should it survive
+for n in range(int(sys.argv[1])):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork(): os._exit(0)
+        while time.time() < end:
+            if os.fork(): os._exit(0)
+        os._exit(0)
+time.sleep(0.3)
+"""
+DAEMON = """
+import os, sys
+if os.fork() == 0:          # a build daemon: no parent, no group, and nothing of ours in its environment
+    os.setsid()
+    if os.fork() == 0: os.execve(sys.executable, [sys.executable, "-c", "import time; time.sleep(600)"], {})
+    os._exit(0)
+import time; time.sleep(0.3)
+"""
+WAYS = [ways for n in range(len(reaper.WAYS)) if (ways := reaper.WAYS[n:]) and Processes(ways).containment == ways[0]]
+"""What this system offers; the others are not tried. Each is forced by leaving out those before it."""
+
+
+@pytest.fixture(params=WAYS, ids=lambda ways: ways[0])
+def contained(request: pytest.FixtureRequest) -> Processes:
+    return Processes(request.param)
+
+
 @pytest.fixture(autouse=True)
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "GRACE_SECONDS", 0.2)
 
 
-def run(folder: Path, code: str, processes: Processes | None = None, **changes: object) -> Ended:
+def run(
+    folder: Path, code: str, processes: Processes | None = None, words: tuple[str, ...] = (), **changes: object
+) -> Ended:
     settings: dict[str, object] = {"env": dict(os.environ), "cwd": folder, "deadline_seconds": 60.0, **changes}
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", code, *words]
     return (processes or Processes()).run(command, log=folder / "log", **settings)  # type: ignore[arg-type]
 
 
@@ -47,10 +79,15 @@ def hang(folder: Path, processes: Processes) -> None:
 
 
 def left_behind(folder: Path) -> list[int]:
-    """Processes that wrote their id and are alive."""
-    ids = [int(path.name.removeprefix("pid-")) for path in folder.glob("pid-*")]
-    assert ids
-    return [pid for pid in ids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+    """Processes that are alive in this folder; their reapers do not count. Ids differ between namespaces."""
+    return [process.pid for process in psutil.process_iter() if _is_left(process, folder)]
+
+
+def _is_left(process: psutil.Process, folder: Path) -> bool:
+    try:
+        return process.cwd() == str(folder) and not any("reaper.py" in word for word in process.cmdline())
+    except psutil.Error:
+        return False
 
 
 def wait_for(folder: Path, count: int) -> None:
@@ -104,9 +141,10 @@ def test_stdin_is_handed_over_and_otherwise_empty(tmp_path: Path) -> None:
     assert run(tmp_path, copy).tail == ""
 
 
-def test_a_deadline_ends_the_whole_group(tmp_path: Path) -> None:
-    ended = run(tmp_path, FORK_AND_HANG, deadline_seconds=1.0)
+def test_a_deadline_ends_the_whole_group(tmp_path: Path, contained: Processes) -> None:
+    ended = run(tmp_path, FORK_AND_HANG, contained, deadline_seconds=1.0)
     assert ended.timed_out
+    assert list(tmp_path.glob("pid-*"))
     assert left_behind(tmp_path) == []
 
 
@@ -116,10 +154,49 @@ def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("then", ["", HANG], ids=["ends", "hangs"])
-def test_a_grandchild_that_escapes_group_and_parents_is_ended(tmp_path: Path, then: str) -> None:
-    """It holds neither the group nor a parent of ours; only the mark in its environment tells whose it is."""
-    run(tmp_path, ESCAPE + then, deadline_seconds=2.0 if then else 60.0)
+def test_a_grandchild_that_escapes_group_and_parents_is_ended(tmp_path: Path, then: str, contained: Processes) -> None:
+    """It holds neither the group nor a parent of ours; by the mark in its environment any system can tell whose it is."""
+    run(tmp_path, ESCAPE + then, contained, deadline_seconds=2.0 if then else 60.0)
+    assert list(tmp_path.glob("pid-*"))
     assert left_behind(tmp_path) == []
+
+
+@pytest.mark.skipif(not psutil.LINUX, reason="the system tells nobody whose child a process was")
+@pytest.mark.parametrize(("code", "count"), [(CHAIN, 1), (CHAIN, 3), (DAEMON, 0)], ids=["chain", "chains", "daemon"])
+@pytest.mark.parametrize("ways", [ways for ways in WAYS if ways[0] != "group"], ids=lambda ways: ways[0])
+def test_what_forks_on_and_what_hides_is_ended_too(
+    tmp_path: Path, code: str, count: int, ways: tuple[str, ...]
+) -> None:
+    ended = run(tmp_path, code, Processes(ways), (str(count),))
+    assert ended.exit_code == 0
+    assert ended.seconds < 15  # the chains would go on for 20, and the daemon for 600
+    assert left_behind(tmp_path) == []
+
+
+@pytest.mark.parametrize("code", [0, 7, 127, 139, 255])
+def test_exit_codes_pass_through(tmp_path: Path, code: int, contained: Processes) -> None:
+    assert run(tmp_path, f"raise SystemExit({code})", contained).exit_code == code
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM])
+def test_signals_pass_through(tmp_path: Path, number: int, contained: Processes) -> None:
+    assert run(tmp_path, f"import os; os.kill(os.getpid(), {number:d})", contained).exit_code == -number
+
+
+def test_the_parent_of_a_process_never_held_what_the_harness_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, contained: Processes
+) -> None:
+    if not psutil.LINUX:
+        pytest.skip("no /proc")
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_0123456789")
+    read = "import os; print(b'ghp_0123456789' in open(f'/proc/{os.getppid()}/environ', 'rb').read())"
+    assert run(tmp_path, read, contained, env={"PATH": os.defpath}).tail == "False\n"
+
+
+@pytest.mark.skipif("pid-namespace" not in {ways[0] for ways in WAYS}, reason="the system allows no PID namespace")
+def test_in_a_namespace_a_process_sees_neither_the_harness_nor_its_parents(tmp_path: Path) -> None:
+    listed = "import os; print(max(int(n) for n in os.listdir('/proc') if n.isdigit()) < 20)"
+    assert run(tmp_path, listed).tail == "True\n"
 
 
 def test_processes_of_another_run_are_left_alone(tmp_path: Path) -> None:
@@ -129,7 +206,7 @@ def test_processes_of_another_run_are_left_alone(tmp_path: Path) -> None:
     other.start()
     wait_for(tmp_path / "other", 2)
     run(tmp_path, "pass", processes)
-    assert len(left_behind(tmp_path / "other")) == 2
+    assert left_behind(tmp_path / "other")
     processes.end_all()
     other.join()
     assert left_behind(tmp_path / "other") == []
@@ -174,3 +251,26 @@ def test_secrets_are_masked_in_what_is_kept(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("MY_API_TOKEN", "s3cr3t-value")
     printed = "print('s3cr3t-value at http://joe:pa55@host/simple')"
     assert run(tmp_path, printed).tail.split() == ["***", "at", "http://***@host/simple"]
+
+
+def test_a_failure_is_seen_though_the_parent_ignored_sigchld(tmp_path: Path) -> None:
+    """With it ignored, the system forgets how children end, and it is inherited: theirs are forgotten too."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    program = "import subprocess, sys; sys.exit(subprocess.run(['false']).returncode + 4)"
+    try:
+        ended = Processes().run(
+            [sys.executable, "-c", program], log=tmp_path / "log", env={}, cwd=tmp_path, deadline_seconds=60
+        )
+        assert ended.exit_code == 5
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_where_it_cannot_be_restored_that_is_said(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(InfrastructureError, match="SIGCHLD is ignored"):
+            pool.submit(Processes).result()
+    finally:
+        signal.signal(signal.SIGCHLD, before)

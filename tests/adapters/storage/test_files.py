@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from filelock import FileLock, Timeout
 
 from harness.adapters.storage.files import check_output, disk_errors, output_folder, write_reports, write_whole
 from harness.domain.errors import InfrastructureError, UsageError
@@ -24,9 +25,22 @@ def test_each_failure_of_a_disk_is_one_message(tmp_path: Path, number: int, mess
         raise OSError(number, os.strerror(number))
 
 
-def test_other_failures_are_let_through(tmp_path: Path) -> None:
-    with pytest.raises(InterruptedError), disk_errors(tmp_path, "do this"):
-        raise OSError(errno.EINTR, os.strerror(errno.EINTR))
+@pytest.mark.parametrize("number", [errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTEMPTY, errno.EBUSY])
+def test_every_way_in_which_a_disk_fails_is_one_message(tmp_path: Path, number: int) -> None:
+    with pytest.raises(InfrastructureError, match="cannot write"), disk_errors(tmp_path, "do this"):
+        raise OSError(number, os.strerror(number))
+
+
+@pytest.mark.parametrize("failure", [BrokenPipeError(errno.EPIPE, "x"), ConnectionResetError(errno.ECONNRESET, "x")])
+def test_other_failures_are_let_through(tmp_path: Path, failure: OSError) -> None:
+    with pytest.raises(ConnectionError), disk_errors(tmp_path, "do this"):
+        raise failure
+
+
+def test_a_lock_that_another_one_has_is_no_failing_disk(tmp_path: Path) -> None:
+    held = FileLock(tmp_path / "lock")
+    with held, pytest.raises(Timeout), disk_errors(tmp_path, "do this"):
+        FileLock(tmp_path / "lock", timeout=0).acquire()
 
 
 def test_output_folder_is_made_and_left_empty(tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import math
 import os
+import shutil
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -152,6 +155,7 @@ class Full:
 def test_a_full_disk_is_said_in_one_message(tmp_path: Path) -> None:
     with FileJournal.begin(tmp_path, header()) as made:
         made._path = Path("/dev/full")
+        made._written = journal._identity(made._path)
         with pytest.raises(InfrastructureError, match="disk is full"):
             made.record(entry())
         assert len(made.entries()) == 0
@@ -277,3 +281,70 @@ def test_any_bytes_are_read_or_refused_with_advice(tmp_path_factory: pytest.Temp
     else:
         assert isinstance(found, RunHeader)
         assert all(isinstance(e, Entry) for e in entries)
+
+
+def _removed(path: Path) -> None:
+    path.unlink()
+
+
+def _moved(path: Path) -> None:
+    path.rename(path.with_name("elsewhere"))
+
+
+def _replaced(path: Path) -> None:
+    path.unlink()
+    path.write_text("other\n")
+
+
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+DAMAGE = [_removed, _moved, _replaced, _cut, _emptied]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("last", [False, True])
+def test_a_journal_that_is_damaged_during_the_run_is_written_again_and_said(
+    tmp_path: Path, damage: Callable[[Path], None], last: bool
+) -> None:
+    with FileJournal.begin(tmp_path, header()) as made:
+        made.record(entry(repeat=0))
+        assert made.restored() == ""
+        damage(tmp_path / journal.NAME)
+        if not last:
+            made.record(entry(repeat=1))
+        assert "during the run; it was written again" in made.restored()
+        assert read(tmp_path)[0] == header()
+        made.record(entry(repeat=2))
+    assert repeats(tmp_path) == ([0, 2] if last else [0, 1, 2])
+
+
+def test_one_that_is_removed_before_an_interruption_is_there_afterwards(tmp_path: Path) -> None:
+    with contextlib.suppress(Interrupted), FileJournal.begin(tmp_path, header()) as made:
+        made.record(entry(repeat=0))
+        _removed(tmp_path / journal.NAME)
+        raise Interrupted
+    assert repeats(tmp_path) == [0]
+
+
+def test_a_journal_replaced_by_a_folder_is_a_clear_message(tmp_path: Path) -> None:
+    with FileJournal.begin(tmp_path, header()) as made:
+        (tmp_path / journal.NAME).unlink()
+        (tmp_path / journal.NAME).mkdir()
+        with pytest.raises(InfrastructureError, match="cannot write"):
+            made.record(entry(repeat=0))
+    with pytest.raises(UsageError, match="there is no run to read"):
+        read(tmp_path)
+
+
+def test_a_folder_that_is_removed_during_the_run(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    with FileJournal.begin(tmp_path / "run", header()) as made:
+        shutil.rmtree(tmp_path / "run")
+        with pytest.raises(InfrastructureError, match="cannot write"):
+            made.record(entry(repeat=0))

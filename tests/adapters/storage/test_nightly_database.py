@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from harness.adapters.storage import nightly_database
 from harness.domain.nightly.alerts import nightly_history
 from tests.nights import BAD, bad, broken, fixed, good, record
@@ -44,3 +46,12 @@ def test_it_is_made_anew_each_time(tmp_path: Path) -> None:
 def test_a_case_that_no_night_saw_has_no_bad_period(tmp_path: Path) -> None:
     path = nightly_database.rebuild(tmp_path, nightly_history([good(0)]))
     assert nightly_database.bad_periods(path, "mnist_cnn") == []
+
+
+@pytest.mark.parametrize("name", ["identity\udcff", "\ud800", "a\x00b", "x' OR 1=1 --", "n" * 5000])
+def test_a_case_of_any_name_has_its_nights(tmp_path: Path, name: str) -> None:
+    """A name from a file that is no UTF-8 ended the command that shows a case."""
+    folder = tmp_path / "a? b#%20"
+    folder.mkdir()
+    path = nightly_database.rebuild(folder, nightly_history([good(0, case=name), bad(1, case=name)]))
+    assert [e.status for e in nightly_database.nights(path, name)] == ["new", "as expected"]

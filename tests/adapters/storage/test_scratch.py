@@ -6,12 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
 from harness.adapters.storage.home import Home
+from harness.adapters.storage.scratch import scratch_folder
 
 HOLDS = """
 import sys, time
@@ -91,3 +93,35 @@ def test_many_at_once_never_take_each_other_s_folder(home: Home) -> None:
     assert lost == []
     home.sweep()
     assert left(home) == []
+
+
+def _leave_read_only(parent: Path, outside: Path) -> None:
+    with scratch_folder(parent) as made:
+        (made / "a" / "b").mkdir(parents=True)
+        (made / "a" / "b" / "file").touch()
+        (made / "a" / "outside").symlink_to(outside)
+        for folder in (made / "a" / "b", made / "a", made):
+            folder.chmod(0o500)
+
+
+def test_a_folder_that_a_trial_has_made_read_only_is_removed():
+    """Root may remove it in any case, so this is done by a user without rights."""
+    with tempfile.TemporaryDirectory() as place:
+        parent, outside = Path(place, "scratch"), Path(place, "outside")
+        for folder in (Path(place), parent, outside):
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o777)
+        outside.chmod(0o555)
+        pid = os.fork()
+        if pid == 0:
+            try:
+                if os.geteuid() == 0:
+                    os.setgid(65534)
+                    os.setuid(65534)
+                _leave_read_only(parent, outside)
+            except BaseException:  # noqa: BLE001 - a child of pytest must not go on as pytest
+                os._exit(1)
+            os._exit(0)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert list(parent.iterdir()) == []
+        assert outside.stat().st_mode & 0o777 == 0o555

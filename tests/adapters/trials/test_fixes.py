@@ -10,8 +10,17 @@ import pytest
 
 from harness.adapters.processes.process import Processes
 from harness.adapters.trials import fixes
-from harness.adapters.trials.fixes import KEYS, VALUES, find, known_fixes, mapping_sweep, patch, patched_tree
-from harness.domain.errors import UsageError
+from harness.adapters.trials.fixes import (
+    KEYS,
+    VALUES,
+    Patched,
+    find,
+    known_fixes,
+    mapping_sweep,
+    patch,
+    patched_tree,
+)
+from harness.domain.errors import InfrastructureError, UsageError
 
 FIX = 'def apply():\n    return "applied"\n'
 
@@ -157,8 +166,8 @@ def difference(folder: Path, edits: dict[str, str]) -> str:
 def applied(tmp_path, environment, text):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    refusal = patched_tree(patch(written(tmp_path, "my.diff", text)), environment, scratch, Processes())
-    return scratch / "patched", refusal
+    found = patched_tree(patch(written(tmp_path, "my.diff", text)), environment, scratch, Processes())
+    return scratch / "patched", found
 
 
 FIXED = {"toy/src/core.py": "def value():\n    return 'fixed'\n"}
@@ -167,34 +176,33 @@ FIXED = {"toy/src/core.py": "def value():\n    return 'fixed'\n"}
 class TestPatchedTree:
     def test_it_applies_to_a_copy_and_leaves_the_environment_alone(self, tmp_path, environment):
         before = fingerprint(environment)
-        tree, refusal = applied(tmp_path, environment, difference(tmp_path, FIXED))
-        assert refusal is None
+        tree, found = applied(tmp_path, environment, difference(tmp_path, FIXED))
+        assert found == Patched()
         assert (tree / "toy" / "src" / "core.py").read_text() == FIXED["toy/src/core.py"]
         assert fingerprint(environment) == before
         assert (tree / "toy" / "src" / "core.py").stat().st_ino != (environment / "src" / "core.py").stat().st_ino
 
-    def test_tests_and_files_outside_the_package_are_left_out(self, tmp_path, environment):
+    def test_tests_are_left_out_and_files_outside_the_package_are_named(self, tmp_path, environment):
         edits = {**FIXED, "toy/src/core_test.py": "x = 1\n", "docs/news.md": "fixed\n", "setup.py": "x = 1\n"}
-        tree, refusal = applied(tmp_path, environment, difference(tmp_path, edits))
-        assert refusal is None
+        tree, found = applied(tmp_path, environment, difference(tmp_path, edits))
+        assert found == Patched(left_out=("docs/news.md", "setup.py"))
         assert sorted(path.name for path in tree.rglob("*") if path.is_file()) == ["__init__.py", "core.py"]
 
     def test_a_patch_that_does_not_fit_is_refused_in_the_words_of_git(self, tmp_path, environment):
         text = difference(tmp_path, FIXED).replace("'broken'", "'something else'")
-        _, refusal = applied(tmp_path, environment, text)
-        assert refusal is not None
-        assert "patch does not apply" in refusal
+        _, found = applied(tmp_path, environment, text)
+        assert "patch does not apply" in found.refusal
 
     @pytest.mark.parametrize("edits", [{"docs/news.md": "fixed\n"}, {"toy/src/core_test.py": "x = 1\n"}])
     def test_a_patch_that_changes_nothing_of_the_package_is_refused(self, tmp_path, environment, edits):
         """git calls that a success; taken as one, an untouched copy would be graded as the fix."""
-        _, refusal = applied(tmp_path, environment, difference(tmp_path, edits))
-        assert refusal == "it changes no file of toy/ other than tests"
+        _, found = applied(tmp_path, environment, difference(tmp_path, edits))
+        assert found.refusal == "it changes no file of toy/ other than tests"
 
     @pytest.mark.parametrize("text", ["", "this is no diff\n", "\x00\x01\x02"])
     def test_what_is_no_diff_is_refused(self, tmp_path, environment, text):
-        _, refusal = applied(tmp_path, environment, text)
-        assert refusal
+        _, found = applied(tmp_path, environment, text)
+        assert found.refusal
 
     @pytest.mark.parametrize("name", ["toy/../../escaped.py", "../escaped.py", "/escaped.py"])
     def test_no_file_outside_the_copy_is_written(self, tmp_path, environment, name):
@@ -202,13 +210,41 @@ class TestPatchedTree:
             f"diff --git a/{name} b/{name}\nnew file mode 100644\n--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+evil\n"
         )
         before = set(tmp_path.rglob("*"))
-        _, refusal = applied(tmp_path, environment, text)
-        assert refusal
+        _, found = applied(tmp_path, environment, text)
+        assert found.refusal
         assert set(tmp_path.rglob("escaped.py")) == set()
         assert before <= set(tmp_path.rglob("*"))
 
     def test_a_repository_around_the_scratch_folder_does_not_matter(self, tmp_path, environment):
         """Inside a repository git apply silently leaves out what is not below it."""
         subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-        _, refusal = applied(tmp_path, environment, difference(tmp_path, FIXED))
-        assert refusal is None
+        _, found = applied(tmp_path, environment, difference(tmp_path, FIXED))
+        assert found == Patched()
+
+    @pytest.mark.parametrize(
+        "settings",
+        ["[apply]\n\twhitespace = error-all\n", "[apply]\n\twhitespace = fix\n", "[core]\n\tautocrlf = true\n"],
+    )
+    def test_the_settings_of_the_user_change_nothing(self, tmp_path, environment, monkeypatch, settings):
+        """A good patch with a blank at the end of a line was refused."""
+        own = tmp_path / "own"
+        own.mkdir()
+        (own / ".gitconfig").write_text(settings)
+        text = "def value():\n    return 'fixed'   \n\n\n"
+        difference_made = difference(tmp_path, {"toy/src/core.py": text})
+        monkeypatch.setenv("HOME", str(own))
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(own))
+        tree, found = applied(tmp_path, environment, difference_made)
+        assert found == Patched()
+        assert (tree / "toy" / "src" / "core.py").read_bytes() == text.encode()
+
+    @pytest.mark.parametrize("how", ["kill -9 $$", "echo 'write error: No space left on device'; exit 1"])
+    def test_a_git_that_fails_says_nothing_about_the_patch(self, tmp_path, environment, monkeypatch, how):
+        git = tmp_path / "bin" / "git"
+        git.parent.mkdir()
+        text = difference(tmp_path, FIXED)
+        git.write_text(f"#!/bin/sh\n{how}\n")
+        git.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{git.parent}:/usr/bin:/bin")
+        with pytest.raises(InfrastructureError):
+            applied(tmp_path, environment, text)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.adapters.environments import failures
+from harness.adapters.processes.process import Ended
+from harness.adapters.trials.probe_results import read_result
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 from tests.adapters.toy_environment import ToyEnvironment
 
@@ -65,3 +68,46 @@ def test_a_red_canary_comes_first_and_each_time(toys: ToyEnvironment, tmp_path: 
         with pytest.raises(Untestable, match="canary"):
             toys.see(f"open({str(tmp_path / 'ran')!r}, 'w')")
     assert not (tmp_path / "ran").exists()
+
+
+RESULTS = "import glob, os, sys\nresults = os.path.join(os.path.dirname(os.getcwd()), 'results')\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "os.mkdir(os.path.join(results, 'trial-0.json'))",
+        "[open(p, 'wb').write(b'\\xff\\xfe') for p in glob.glob(results + '/*.stage')]",
+        "[(os.unlink(p), os.mkdir(p)) for p in glob.glob(results + '/*.stage')]",
+        "[(os.unlink(p), os.mkfifo(p)) for p in glob.glob(results + '/*.stage')]",
+        "os.mkfifo(os.path.join(results, 'trial-0.json'))",
+    ],
+)
+def test_a_case_that_writes_into_its_results_is_judged_by_how_it_ended(toys: ToyEnvironment, body: str) -> None:
+    """Each of these ended the probe, and the user was told that memory may have run out."""
+    assert toys.see(f"{RESULTS}{body}\nsys.exit(3)").ending.exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("body", "seen"),
+    [
+        ("import signal; os.kill(os.getppid(), signal.SIGKILL)", "the probe was killed by SIGKILL"),
+        ("import signal; os.kill(os.getppid(), signal.SIGABRT)", "the probe was killed by SIGABRT"),
+        ("import shutil; shutil.rmtree(results)", "the folder of the results was removed"),
+    ],
+)
+def test_what_was_seen_is_said(toys: ToyEnvironment, body: str, seen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "ATTEMPTS", 1)
+    with pytest.raises(InfrastructureError) as failure:
+        toys.see(f"{RESULTS}{body}\nimport time; time.sleep(5)")
+    assert failure.value.what.startswith(seen)
+    assert str(failure.value.hint).startswith("does the case ")
+
+
+@pytest.mark.parametrize(("content", "seen"), [(None, "replaced by a folder"), (b"{", "cannot be read: ")])
+def test_a_result_that_is_none(tmp_path: Path, content: bytes | None, seen: str) -> None:
+    path, log = tmp_path / "trial-0.json", tmp_path / "log"
+    path.mkdir() if content is None else path.write_bytes(content)
+    log.write_text("")
+    with pytest.raises(InfrastructureError, match=seen):
+        read_result(path, Ended(exit_code=0, seconds=1.0, timed_out=False, log=log))

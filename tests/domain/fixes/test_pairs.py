@@ -87,6 +87,16 @@ class TestBracket:
         )
         assert (graded.reference, graded.patched) == ({"loss": 0.0873}, {"loss": 0.0})
 
+    @pytest.mark.parametrize(
+        ("files", "named"),
+        [(("docs/a.md",), "docs/a.md"), (tuple(f"f{n}" for n in range(7)), "f0, f1, f2, f3, f4 and 2 more")],
+    )
+    def test_files_of_a_patch_that_were_left_out_are_named(self, files, named):
+        facts = FixFacts(name="x.diff", outcome="applied", left_out=files)
+        graded = self.graded(SICK, replace(observation(), fix=facts))
+        assert graded.grade is Grade.PROVEN
+        assert graded.reason.endswith(f"(not in the package, so left out of the patch: {named})")
+
     def test_a_fix_that_takes_the_metric_away(self):
         assert self.graded(SICK, fixed(observation({"accuracy": 1.0}))).grade is Grade.MASKS
 

@@ -350,3 +350,9 @@ def test_the_words_are_those_of_the_contract() -> None:
         "insufficient data",
         "infrastructure",
     }
+
+
+@given(st.text(st.characters()), st.text(st.characters()))
+def test_a_case_of_any_name_has_a_key_of_its_own(one: str, other: str) -> None:
+    keys = {nightly_history([good(0, case=name), bad(1, case=name)]).alerts[0].key for name in (one, other)}
+    assert len(keys) == len({one, other})

@@ -5,12 +5,20 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.domain.releases.commits import MOST_CHANGES, built, parse_log, whole_days, window
 from harness.domain.releases.release import Channel, Release
 
 HASH = "28d39c0cc766767f4db54edc8b8ce68d3a05d4b4"
-RECORD = f"\x1e{HASH}\x1f1732381375\x1fPropagate aggregation (#20541)\n\n2\t1\tkeras/a.py\n-\t-\tlogo.png\n"
+RECORD = f"{HASH}\0001732381375\0Propagate aggregation (#20541)\0\n2\t1\tkeras/a.py\0-\t-\tlogo.png\0"
+
+
+def record(subject: str = "x", changes: str = "", seconds: str = "0") -> str:
+    """One commit as git writes it; `changes` are numstat lines."""
+    lines = changes.replace("\n", "\0")
+    return f"{HASH}\0{seconds}\0{subject}\0" + (f"\n{lines}" if lines else "")
 
 
 def nightly(version: str, uploaded: datetime | None = None) -> Release:
@@ -31,12 +39,49 @@ class TestLog:
             changes=("keras/a.py +2 -1", "logo.png"),
         )
 
-    def test_several_in_order_behind_a_warning(self) -> None:
-        other = RECORD.replace(HASH, "0" * 40)
-        assert [r.version for r in parse_log(f"warning: x\n{RECORD}{other}", "keras", "x")] == [HASH, "0" * 40]
+    def test_several_in_order_with_and_without_changes(self) -> None:
+        other, last = RECORD.replace(HASH, "0" * 40), record().replace(HASH, "f" * 64)
+        found = parse_log(f"{record()}{RECORD}{other}{last}", "keras", "x")
+        assert [r.version for r in found] == [HASH, HASH, "0" * 40, "f" * 64]
+        assert [len(r.changes) for r in found] == [0, 2, 2, 0]
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
+                st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)),
+            )
+        )
+    )
+    def test_no_subject_and_no_file_name_adds_or_hides_a_commit(self, commits: list[tuple[str, list[str]]]) -> None:
+        written = [
+            record(subject) + "\n" * bool(paths) + "".join(f"1\t2\t{path}\0" for path in paths)
+            for subject, paths in commits
+        ]
+        found = parse_log("".join(written), "keras", "x")
+        assert [r.title for r in found] == [subject.strip() for subject, _ in commits]
+        for release, (_, paths) in zip(found, commits, strict=True):
+            assert list(release.changes[:MOST_CHANGES]) == [f"{path} +1 -2" for path in paths[:MOST_CHANGES]]
+
+    def test_a_subject_with_the_separators_of_old_is_one_commit(self) -> None:
+        (found,) = parse_log(record(f"x\x1e{'0' * 40}\x1f1\x1fy"), "keras", "x")
+        assert found.version == HASH
+
+    def test_a_renamed_file_has_both_names(self) -> None:
+        (found,) = parse_log(record(changes="3\t1\t\0old name\0new\0") + RECORD, "keras", "x")[:1]
+        assert found.changes == ("old name => new +3 -1",)
+
+    @pytest.mark.parametrize("seconds", ["999999999999", "253402300799", "-99999999999999", "9" * 24])
+    def test_a_moment_that_no_calendar_has_is_none(self, seconds: str) -> None:
+        (found,) = parse_log(record(seconds=seconds), "keras", "x")
+        assert (found.version, found.released) == (HASH, None)
+
+    def test_a_moment_before_1970(self) -> None:
+        (found,) = parse_log(record(seconds="-86400"), "keras", "x")
+        assert found.released == datetime(1969, 12, 31, tzinfo=timezone.utc)
 
     @pytest.mark.parametrize(
-        "text", ["", "fatal: bad revision\n", "\x1enonsense\x1f1\x1fx", f"\x1e{HASH}\x1fsoon\x1fx"]
+        "text", ["", "fatal: bad revision\n", "nonsense\0001\0x\0", f"{HASH}\0soon\0x\0", f"{HASH}\0001"]
     )
     def test_what_is_no_record_is_left_out(self, text: str) -> None:
         assert parse_log(text, "keras", "x") == ()
@@ -52,26 +97,26 @@ class TestLog:
         ],
     )
     def test_the_pull_request_of_a_subject(self, package: str, subject: str, link: str) -> None:
-        (found,) = parse_log(f"\x1e{HASH}\x1f0\x1f{subject}\n", package, "x")
+        (found,) = parse_log(record(subject), package, "x")
         assert (found.title, found.link) == (subject, link)
 
     def test_many_changed_files_are_counted(self) -> None:
         changes = "".join(f"1\t0\tfile{n}.py\n" for n in range(MOST_CHANGES + 3))
-        (found,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{changes}", "keras", "x")
+        (found,) = parse_log(record(changes=changes), "keras", "x")
         assert len(found.changes) == MOST_CHANGES + 1
         assert found.changes[-1] == "3 more files"
         exactly = "".join(f"1\t0\tfile{n}.py\n" for n in range(MOST_CHANGES))
-        (full,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}", "keras", "x")
+        (full,) = parse_log(record(changes=exactly), "keras", "x")
         assert full.changes == found.changes[:-1]
-        (two_more,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}1\t0\ta.py\n1\t0\tb.py\n", "keras", "x")
+        (two_more,) = parse_log(record(changes=exactly + "1\t0\ta.py\n1\t0\tb.py\n"), "keras", "x")
         assert two_more.changes[-1] == "2 more files"
-        (one_more,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n{exactly}1\t0\tlast.py\n", "keras", "x")
+        (one_more,) = parse_log(record(changes=exactly + "1\t0\tlast.py\n"), "keras", "x")
         assert one_more.changes == (*full.changes, "1 more file")
-        (whole,) = parse_log(f"\x1e{HASH}\x1f0\x1fx\n\n" + changes[: len("1\t0\tfile0.py\n") * 2], "keras", "x")
+        (whole,) = parse_log(record(changes=changes[: len("1\t0\tfile0.py\n") * 2]), "keras", "x")
         assert whole.changes == ("file0.py +1 -0", "file1.py +1 -0")
 
     def test_a_subject_is_stripped_and_a_package_keeps_its_own_source(self) -> None:
-        (found,) = parse_log(f"\x1e{HASH}\x1f60\x1f x \n", "toy", "git+https://example.org/x")
+        (found,) = parse_log(record(" x ", seconds="60"), "toy", "git+https://example.org/x")
         assert found == Release(
             package="toy",
             version=HASH,

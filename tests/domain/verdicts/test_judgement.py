@@ -171,6 +171,14 @@ class TestEndingsOfAModel:
         assert "lack of memory" in reason(Symptom.KILLED, MODEL, killed)
         assert outcomes(case(expects=Symptom.KILLED), killed) == hidden_but(Symptom.KILLED)
 
+    def test_the_limit_of_memory_is_so_too(self):
+        stopped = ended(EndingKind.OUT_OF_MEMORY, message="needs more memory than the limit of 2 bytes")
+        assert outcomes(MODEL, stopped) == dict.fromkeys(Symptom, SKIP)
+        assert reason(Symptom.KILLED, MODEL, stopped) == "needs more memory than the limit of 2 bytes"
+        expecting = case(expects=Symptom.KILLED)
+        assert outcomes(expecting, stopped) == hidden_but(Symptom.KILLED)
+        assert "killed by the limit of memory" in reason(Symptom.KILLED, expecting, stopped)
+
 
 ENDS = (Symptom.EXCEPTION, Symptom.KILLED, Symptom.TIMEOUT)
 

@@ -69,6 +69,14 @@ class TestScripts:
         found = outcomes(case(level=Level.SCRIPT, expects=Symptom.KILLED), seen, None)
         assert found == {Symptom.EXCEPTION: SKIP, Symptom.KILLED: BAD, Symptom.TIMEOUT: SKIP}
 
+    def test_the_limit_of_memory_is_a_skip_unless_the_case_expects_to_be_killed(self):
+        seen = ended(EndingKind.OUT_OF_MEMORY, Stage.SCRIPT)
+        assert set(outcomes(SCRIPT, seen, None).values()) == {SKIP}
+        expecting = case(level=Level.SCRIPT, expects=Symptom.KILLED)
+        assert outcomes(expecting, seen, None)[Symptom.KILLED] is BAD
+        found = judge(expecting, seen, None)[Symptom.KILLED]
+        assert (str(found.reason), found.signature) == ("killed by the limit of memory", "killed | the limit of memory")
+
     def test_a_script_that_does_not_end_shows_a_timeout(self):
         seen = ended(EndingKind.TIMED_OUT, Stage.SCRIPT)
         assert outcomes(SCRIPT, seen, None) == {Symptom.EXCEPTION: SKIP, Symptom.KILLED: SKIP, Symptom.TIMEOUT: BAD}

@@ -79,6 +79,12 @@ def test_the_manner_of_an_end_does_not_differ_from_run_to_run(seen, text):
         ),
         (ending(EndingKind.SIGNALLED, Stage.TRAIN, signal=signal.SIGKILL), Symptom.KILLED, None),
         (
+            ending(EndingKind.OUT_OF_MEMORY, Stage.TRAIN, message="needs more than 2 bytes"),
+            None,
+            "needs more than 2 bytes",
+        ),
+        (ending(EndingKind.OUT_OF_MEMORY, Stage.TRAIN), Symptom.KILLED, None),
+        (
             ending(EndingKind.RAISED, Stage.LOAD),
             None,
             "failed before the case could start: raised: no message (while: load)",

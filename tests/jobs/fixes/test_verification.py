@@ -17,9 +17,9 @@ from harness.domain.fixes.grades import FixExit, Grade
 from harness.domain.trials.observation import FixFacts, Observation
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
+from harness.jobs.events import EventKind
 from harness.jobs.executor import Runner
 from harness.jobs.fixes.verification import CONTROL_LIMIT, Verification, grade_release, run_verification, verify_fix
-from harness.jobs.protocols import EventKind
 from harness.jobs.requests import VerifyRequest
 from tests.examples import case, observation, release, timeline
 from tests.fakes import TWO, FakeServices, Heard, MemoryJournal, TableEnvironments, TableTrials, untestable

@@ -15,10 +15,10 @@ from harness.domain.fixes.claims import ClaimResult
 from harness.domain.fixes.workarounds import Effect, WorkaroundReport
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.trial import Trial
+from harness.jobs.events import EventKind
 from harness.jobs.executor import Runner
 from harness.jobs.fixes import workarounds
 from harness.jobs.fixes.workarounds import CHUNK, Measurement, measure_workarounds
-from harness.jobs.protocols import EventKind
 from harness.jobs.requests import WorkaroundsRequest
 from tests.examples import case, release, timeline
 from tests.fakes import SHOWN, FakeServices, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable

@@ -14,8 +14,8 @@ from harness.domain.nightly.alerts import nightly_history
 from harness.domain.nightly.expectations import AwaitedFix, Expectations
 from harness.domain.nightly.nights import NightRecord
 from harness.domain.releases.release import Channel, Release
+from harness.jobs.events import EventKind
 from harness.jobs.nightly.night_run import run_nights
-from harness.jobs.protocols import EventKind
 from harness.jobs.requests import NightlyRequest
 from tests.examples import case
 from tests.fakes import FakeServices, Heard, TableTrials

@@ -12,8 +12,8 @@ from harness.domain.nightly.nights import CaseResult
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.verdicts.reasons import recorded
+from harness.jobs.events import EventKind
 from harness.jobs.nightly.replay import ReplayRunner, SearchedNights, known_look, search_all
-from harness.jobs.protocols import EventKind
 from harness.jobs.requests import NightlyRequest
 from tests.examples import case
 from tests.fakes import FakeServices, Heard, TableTrials

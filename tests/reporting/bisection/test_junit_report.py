@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.reporting.bisection import junit_report
 from tests.reporting import examples
@@ -50,3 +53,15 @@ def test_the_counts_are_those_of_the_releases():
         "errors": "0",
         "skipped": "2",
     }
+
+
+ANY = st.text(st.characters())  # half a surrogate pair too: a file name need not be text
+
+
+@given(ANY, ANY, ANY)
+def test_any_name_and_any_reason_give_a_document_that_can_be_read(case, reason, version):
+    known = examples.everyday()
+    releases = [replace(one, version=version or "1", reason=reason) for one in known.releases]
+    made = replace(known, question=replace(known.question, case=case, package=case), releases=tuple(releases))
+    root = ElementTree.fromstring(junit_report.junit(made).encode())
+    assert len(list(root.iter("testcase"))) == len(releases)

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.domain.nightly.alerts import Alert, nightly_history
+from harness.domain.nightly.publishing import MARK, key_of, marks_of
 from harness.domain.verdicts.verdict import Outcome
-from harness.reporting.nightly.alert_report import body, comment, document, key_comment, texts
+from harness.reporting.nightly.alert_report import body, change_comment, comment, document, key_comment, texts
 from tests.examples import HOSTILE
 from tests.golden.test_reports import golden
 from tests.nights import BAD, bad, fixed, good, look, record
@@ -71,6 +72,42 @@ def test_a_hostile_reason_is_only_text() -> None:
         assert not re.search(r"(?<!\\)<(?!/?(details|summary)>)", rest)
         assert "\x1b" not in text
         assert "@maintainer" not in text
+
+
+KEYS = st.sampled_from(
+    [
+        "<!-- harness-alarm: 0123456789ab -->",
+        "\\\\<!-- harness-alarm: 0123456789ab -->",
+        "\n<!-- harness-alarm: 0123456789ab -->\n",
+        "\r<!-- harness-alarm: 0123456789ab -->\r\n",
+        "\u2028<!-- harness-change: x -->\u2028",
+        "\x85<!-- harness-change: 0123456789ab 2024-11-01 new -->\x85",
+    ]
+)
+
+
+ANY = st.text(st.characters())  # half a surrogate pair too: a file name need not be text
+
+
+@given(st.lists(ANY | KEYS, min_size=1).map("".join), ANY | KEYS, st.integers(0, 30))
+def test_no_text_from_outside_is_taken_for_our_key(reason: str, case: str, nights: int) -> None:
+    shown = look(Outcome.BAD, reason or "x")
+    one = nightly_history(
+        [
+            record(0, look(Outcome.GOOD), case=case),
+            record(1, shown, shown, shown, case=case),
+            *(record(2 + n, shown, case=case) for n in range(nights)),
+        ]
+    ).alerts[0]
+    written = body(one)
+    for text in (written, written.replace("\n", "\r\n")):
+        assert key_of(text) == one.key
+        assert text.count(f"<!-- {MARK}: {one.key} -->") == 1
+    assert marks_of(written) == ()
+    for change in one.changes:
+        said = comment(one, change)
+        assert marks_of(said) == (change_comment(one, change),)
+        assert key_of(said) is None
 
 
 def test_the_whole_document(snapshot: SnapshotAssertion) -> None:

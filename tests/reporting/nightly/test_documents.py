@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from harness.domain.nightly.alerts import nightly_history
 from harness.reporting.nightly import documents, junit_report, night_report
 from tests.nights import bad, good
@@ -17,3 +20,10 @@ def test_each_file_of_a_night_by_its_name() -> None:
         "junit.xml": junit_report.junit(night),
         "summary.md": night_report.summary(night, alerts),
     }
+
+
+@given(st.text(st.characters()))
+def test_each_file_can_be_written_whatever_the_case_is_called(name: str) -> None:
+    history = nightly_history([good(0, case=name), bad(1, case=name)])
+    for text in documents.texts(history.nights[-1], history.open_alerts).values():
+        text.encode()

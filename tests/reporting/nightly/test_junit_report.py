@@ -6,6 +6,8 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from harness.domain.nightly.alerts import nightly_history
@@ -50,3 +52,13 @@ def test_hostile_names_and_reasons_leave_it_well_formed() -> None:
     name = HOSTILE.encode("utf-8", "ignore").decode()  # half a surrogate pair is no file name that could be read
     root = ElementTree.fromstring(junit(record(0, hostile, hostile, hostile, case=name)))
     assert len(list(root.iter("testcase"))) == 1
+
+
+ANY = st.text(st.characters())  # half a surrogate pair too: a file name need not be text
+
+
+@given(ANY, ANY, ANY)
+def test_any_name_and_any_reason_give_a_document_that_can_be_read(case: str, reason: str, version: str) -> None:
+    night = record(1, look(Outcome.BAD, reason or "x"), case=case, version=version or "1.0")
+    root = ElementTree.fromstring(junit(record(0, GOOD, case=case), replace(night, fault=reason)).encode())
+    assert len(list(root.iter("testcase"))) >= 1
