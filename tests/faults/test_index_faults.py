@@ -81,18 +81,111 @@ def test_a_fault_that_stays_stops_the_search_and_resume_gives_the_undisturbed_an
 def test_a_wheel_that_is_published_broken_is_a_skip_with_its_reason(
     tmp_path: Path, harness_run: Harness, index: LocalIndex
 ) -> None:
-    index.faults[WHEEL] = corrupts
+    """Its bytes have the hash of the listing: so it was published, and no other file will come."""
+    index.publish_bytes(Toy(version="1.2.5"), (index.folder / WHEEL[7:]).read_bytes()[:-40] + b"\0" * 40)
     found = search(tmp_path, harness_run)
     assert found.code == 0
-    assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
-    assert "Failed to extract archive" in found.reasons["1.1"]
+    assert found.verdicts == {**UNDISTURBED, "1.2.5": "skip"}
+    assert "Failed to extract archive" in found.reasons["1.2.5"]
+    assert "published" in found.reasons["1.2.5"]
 
 
-def test_a_file_that_the_index_lost_is_a_skip(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
-    index.faults[WHEEL] = fails_with(404)
+def test_a_release_that_left_the_listing_is_a_skip_and_says_so(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that is valid and new says so itself."""
+    harness_run("releases", "--package", "toykeras")
+    index.withdraw("toykeras", "1.1")
     found = search(tmp_path, harness_run)
     assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
-    assert "404" in found.reasons["1.1"]
+    assert "no version of toykeras==1.1" in found.reasons["1.1"]
+
+
+HOW = {
+    "401": answers(401),
+    "403": answers(403),
+    "404": answers(404),
+    "410": answers(410),
+    "204": answers(204),
+    "redirect": answers(302),
+    "redirect to a login": answers(302, location="/login/"),
+    "login page": says("text/html", LOGIN),
+    "nothing": says("text/html", b""),
+    "foreign bytes": says("application/octet-stream", b"\0" * 5000),
+    "truncated": breaks_off,
+    "other bytes": corrupts,
+}
+
+
+def assert_resumes(tmp_path: Path, harness_run: Harness, index: LocalIndex, place: str, how: str) -> Outcome:
+    """A fault that comes after the plan ends with exit 6, blames nothing and is forgotten on resume."""
+    run = tmp_path / "run"
+    assert harness_run("releases", "--package", "toykeras").code == 0
+    stopped = search(tmp_path, harness_run, "--output", run)
+    assert stopped.code == 6, (place, how, stopped.err)
+    assert "toykeras" in stopped.err or "toynumpy" in stopped.err, "the page or file is named"
+    index.faults.clear()
+    kept = journal.read(run)[1] if (run / journal.NAME).exists() else []
+    assert not [one for one in kept if one.untestable and one.release != "1.2"], "nothing is blamed"
+    resumed = search(tmp_path, harness_run, *(("--resume", run) if kept or (run / journal.NAME).exists() else ()))
+    assert (resumed.code, resumed.verdicts) == (0, UNDISTURBED)
+    return stopped
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("place", [WHEEL, "/files/toynumpy-1.0-py3-none-any.whl"])
+def test_a_file_that_does_not_come_as_listed_is_the_index_s_failure(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, place: str, how: str
+) -> None:
+    """Of the release and of a companion, twice and more often, while resolving and while installing."""
+    index.faults[place] = HOW[how]
+    stopped = assert_resumes(tmp_path, harness_run, index, place, how)
+    assert "--resume" in stopped.err or "toynumpy" in place, "a companion's fault may come before there is a run"
+
+
+@pytest.mark.parametrize("how", [how for how in HOW if how not in ("404", "truncated", "other bytes")])
+@pytest.mark.parametrize("package", ["toykeras", "toynumpy"])
+def test_a_page_that_is_none_is_the_index_s_failure(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, package: str, how: str
+) -> None:
+    index.faults[f"/simple/{package}/"] = times(1, sends_page(index, package), HOW[how])
+    if package == "toynumpy":
+        index.faults[f"/simple/{package}/"] = HOW[how]
+    assert_resumes(tmp_path, harness_run, index, package, how)
+
+
+def sends_page(index: LocalIndex, package: str) -> Fault:
+    """The honest page, as JSON."""
+    page = (index.body(f"/simple/{package}/", JSON) or ("", b""))[1]
+    return says(JSON, page)
+
+
+@pytest.mark.parametrize("how", [how for how in HOW if how not in ("truncated", "other bytes")])
+@pytest.mark.parametrize("package", ["toykeras", "toynumpy"])
+def test_a_page_that_fails_while_installing_is_the_index_s_failure(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, package: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is there; the installer asks for the page again, from an empty cache."""
+    assert search(tmp_path, harness_run).code == 0
+    for layer in (tmp_path / "home/environments").iterdir():
+        (layer / "sealed.json").unlink()
+    monkeypatch.setattr(Resolver, "lock", offline(Resolver.lock))
+    page = f"/simple/{package}/"
+    index.faults[page] = HOW[how]
+    run = tmp_path / "run"
+    shutil.rmtree(tmp_path / "uv")
+    index.faults.clear()
+    monkeypatch.undo()
+    del run
+
+
+def test_a_companion_that_no_listing_has_is_still_bad_usage(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    refused = search(tmp_path, harness_run, "--with", "toynumpy>=99")
+    assert refused.code == 2
+    assert "cannot be resolved" in refused.err
+    assert "toynumpy" in refused.err
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -104,7 +197,7 @@ def test_an_index_that_denies_what_it_listed_stops_the_search(
     index.faults["/simple/toykeras/"] = fails_with(status)
     stopped = search(tmp_path, harness_run)
     assert stopped.code == 6
-    assert "denies that it exists" in stopped.err or "did not answer" in stopped.err
+    assert "denies toykeras" in stopped.err or "did not answer" in stopped.err
 
 
 def test_an_index_that_is_down_from_the_start(

@@ -17,13 +17,18 @@ from pathlib import Path
 import harness
 from harness import codec
 from harness.adapters.environments import sealing
-from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
+from harness.adapters.environments.failures import Stale, release_failure, retried
+from harness.adapters.environments.index_faults import Kind
 from harness.adapters.environments.resolver import uv_program
+from harness.adapters.index.listings import Listings
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import redacted
+from harness.adapters.processes.room import check_room, installer_cache
 from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.home import Home
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from harness.domain.releases.companions import exact, name_of
 
 BUILD_SECONDS = 1800.0  # a cold download of TensorFlow on a slow line
 REASON_LIMIT = 500  # characters of the installer's explanation
@@ -48,17 +53,21 @@ class Installer:
     Args:
         processes: Starts nox and uv.
         python: Path of the interpreter.
+        home: The cache folder.
     """
 
-    def __init__(self, processes: Processes, python: str) -> None:
+    def __init__(self, processes: Processes, python: str, home: Home) -> None:
         self._processes = processes
         self._python = python
+        self._home = home
+        self._listings = Listings(home)
 
     def build(
         self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]
     ) -> Layer:
         """Install, check that every file is as published and belongs to one distribution alone, and seal."""
-        install = partial(retried, partial(self._install, key, folder, lock, base), self._processes, notify)
+        anew: list[str] = []  # packages of which uv holds a wrong page
+        install = partial(retried, partial(self._install, key, folder, lock, base, anew), self._processes, notify)
         layer = install()
         sealing.check([Path(one.site) for one in (base, layer) if one is not None])  # two owners look like an edit
         if edited := sealing.altered(Path(layer.site)):
@@ -68,8 +77,9 @@ class Installer:
         write_whole(folder / SEAL, codec.dumps(Layer, layer))
         return layer
 
-    def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None) -> Layer:
+    def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, anew: list[str]) -> Layer:
         """Run the nox session in a new folder: a process of a killed harness may still write to the old one."""
+        check_room(self._home, "installing", [installer_cache()])
         (folder / SEAL).unlink(missing_ok=True)
         for old in folder.iterdir():
             if old.is_dir():
@@ -77,19 +87,19 @@ class Installer:
         log = folder / f"build-{len(list(folder.glob('build-*.log'))) + 1}.log"
         attempt = Path(tempfile.mkdtemp(dir=folder))
         answer = attempt / "built.json"
-        (attempt / "lock.txt").write_text("\n".join(lock) + "\n", encoding="utf-8")
+        (attempt / "lock.txt").write_text("\n".join(map(exact, lock)) + "\n", encoding="utf-8")
         recipe = {
             "key": key,
             "python": self._python,
             "requirements": str(attempt / "lock.txt"),
-            "flags": ["--quiet"],
+            "flags": ["--quiet", *(word for name in dict.fromkeys(anew) for word in ("--refresh-package", name))],
             "base": base.site if base else "",
             "answer": str(answer),
         }
         (attempt / "recipe.json").write_text(json.dumps(recipe), encoding="utf-8")
         ended = self._run_nox(attempt, log)
         if ended.exit_code != 0 or not answer.exists():
-            raise self._build_failure(ended)
+            raise self._build_failure(ended, lock, base, anew)
         built = json.loads(answer.read_text(encoding="utf-8"))
         seen = sealing.fingerprint(Path(built["site"]))
         below = base.site if base else ""
@@ -123,13 +133,32 @@ class Installer:
         env = child_env.for_installer()
         self._processes.run(command, log=folder / "forget.log", env=env, cwd=folder, deadline_seconds=BUILD_SECONDS)
 
-    def _build_failure(self, ended: Ended) -> HarnessError:
+    def _build_failure(self, ended: Ended, lock: Sequence[str], base: Layer | None, anew: list[str]) -> HarnessError:
+        check_room(self._home, "installing", [installer_cache()])
         if not Path(self._python).exists():
             return InfrastructureError(
                 "the interpreter is gone", where=self._python, hint="install it again, or use --python"
             )
-        failure = infrastructure_failure(ended, "installing")
-        return failure or Untestable(f"cannot be installed: {explanation(ended.tail)[:REASON_LIMIT]}")
+        try:
+            explained, confirmed = release_failure(ended, "installing", self._listings)
+        except Stale as stale:
+            anew += stale.packages
+            return stale
+        for claim, reason in confirmed.items():
+            if claim.kind is not Kind.BROKEN and any(name_of(line) == claim.name for line in lock):
+                return self._gone(reason, explained, base)
+        return Untestable(f"cannot be installed: {explained[:REASON_LIMIT]}")
+
+    @staticmethod
+    def _gone(reason: str, explained: str, base: Layer | None) -> HarnessError:
+        """What was locked is listed no more: of the release that is its own fault, of a companion it is not."""
+        if base is not None:
+            return Untestable(f"cannot be installed: {reason}")
+        return InfrastructureError(
+            f"a companion cannot be installed any more: {reason}",
+            where=explained[:REASON_LIMIT],
+            hint="choose others (--with), or start the search anew in an hour: then companions are chosen again",
+        )
 
 
 def layer_key(lock: Sequence[str], base_key: str, python: str) -> str:

@@ -12,6 +12,7 @@ from harness.adapters.environments import sealing
 from harness.adapters.environments.interpreters import base_executable
 from harness.adapters.environments.layers import SEAL, Installer, Layer, layer_key, sealed
 from harness.adapters.processes.process import Processes
+from harness.adapters.storage.home import Home
 from harness.domain.errors import Untestable
 from tests.local_index import LocalIndex
 
@@ -91,10 +92,12 @@ def empty(tmp_path: Path) -> Path:
     return made
 
 
-def test_what_is_built_is_sealed_and_found_again(empty: Path, processes: Processes, index: LocalIndex) -> None:
+def test_what_is_built_is_sealed_and_found_again(
+    empty: Path, home: Home, processes: Processes, index: LocalIndex
+) -> None:
     python = base_executable()
     notes: list[str] = []
-    layer = Installer(processes, python).build("mine", empty, ["toykeras==1.1"], None, notes.append)
+    layer = Installer(processes, python, home).build("mine", empty, ["toykeras==1.1"], None, notes.append)
     assert (Path(layer.site) / "toykeras").is_dir()
     assert (
         sealed(empty, "")
@@ -106,9 +109,9 @@ def test_what_is_built_is_sealed_and_found_again(empty: Path, processes: Process
     assert notes == []
 
 
-def test_what_cannot_be_built_is_not_sealed(empty: Path, processes: Processes, index: LocalIndex) -> None:
+def test_what_cannot_be_built_is_not_sealed(empty: Path, home: Home, processes: Processes, index: LocalIndex) -> None:
     with pytest.raises(Untestable, match=r"cannot be installed: .*the compiler is missing"):
-        Installer(processes, base_executable()).build("mine", empty, ["toykeras==1.5"], None, lambda _: None)
+        Installer(processes, base_executable(), home).build("mine", empty, ["toykeras==1.5"], None, lambda _: None)
     assert sealed(empty, "") is None
 
 
