@@ -168,7 +168,7 @@ def _said(ended: Ended) -> str:
 
 def _of_uv(ended: Ended) -> str:
     """What uv printed itself."""
-    return _BUILD_OUTPUT.split(_said(ended))[0]
+    return _NOX_COMMAND.sub("", _BUILD_OUTPUT.split(_said(ended))[0])
 
 
 def explanation(output: str) -> str:
