@@ -14,6 +14,7 @@ import click
 
 from harness import __version__
 from harness.domain.errors import ExitCode, HarnessError, Interrupted
+from harness.domain.trials.shortage import shortage_in
 
 COMMANDS = {
     "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
@@ -113,6 +114,10 @@ def run(arguments: list[str]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.OUR_FAULT)
     except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is our fault, and keep the trace
+        if (lacked := shortage_in(f"{type(error).__name__}: {error}")) is not None:
+            click.echo(f"harness: this machine or session ran out of {lacked.value}: {error}", err=True)
+            click.echo("  try:   make room, raise the limit or use fewer --jobs; finished trials are kept", err=True)
+            return int(ExitCode.SURROUNDINGS)
         click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {error}", err=True)
         click.echo(traceback.format_exc(), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)
