@@ -18,12 +18,13 @@ from pathlib import Path
 from harness.adapters.environments.resolver import uv_program
 from harness.adapters.processes.child_env import for_installer
 from harness.adapters.storage import case_files
+from harness.cli.progress import Terminal
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.release import Timeline
 from harness.domain.trials.trial import Trial
 from harness.domain.trials.variant import Variant
-from harness.jobs import single
-from harness.services import Services, open_services
+from harness.jobs.preparation import find_release, variant_of
+from harness.services import RealServices, open_services
 
 ROUNDS = 5
 RELEASE = "3.10.0"
@@ -58,17 +59,17 @@ def compare(title: str, chosen: Callable[[], object], other: Callable[[], object
     return Ratio(title=title, chosen=tuple(spent[0]), other=tuple(spent[1]))
 
 
-def measure(services: Services) -> list[Ratio]:
+def measure(services: RealServices) -> list[Ratio]:
     """Measure every choice."""
-    case = case_files.read(CASE)
-    release = single.find_release(services, case.package, RELEASE, where="the benchmark")
+    case, terminal = case_files.read(CASE), Terminal()
+    release = find_release(services, case.package, RELEASE, terminal, where="the benchmark")
     companions = services.companions([case], Timeline(releases=(release,)), (), Mode.FIXED, None)
-    environments = services.environments(companions)
+    environments = services.environments(companions, terminal)
     environment = environments.prepare(release)
     folder = Path(environment.executable).parents[2]
     trials = services.trials(fresh=True)
     uv = uv_program()
-    variants = (Variant(), single.variant_of(case))
+    variants = (Variant(), variant_of(case))
     asked = [Trial(release=RELEASE, variant=v) for v in variants]
 
     def rebuild_thin() -> None:

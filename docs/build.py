@@ -10,7 +10,7 @@ import click
 from harness import codec
 from harness.cli.main import COMMANDS, cli
 from harness.domain.findings.finding import Finding
-from harness.domain.findings.transitions import Cause, Transition
+from harness.domain.findings.transition import Cause, Transition
 from harness.reporting.bisection import json_report
 
 DOCS = Path(__file__).parent

@@ -19,13 +19,14 @@ from harness.domain.fixes.grades import FixReport
 from harness.domain.fixes.workarounds import WorkaroundReport
 from harness.domain.releases.aggregation import ReleaseFacts
 from harness.domain.releases.listing import Listing
-from harness.jobs import aggregation as aggregation_job
-from harness.jobs import bisection, diagnosis, refinement, trials, verification
+from harness.jobs import bisection, diagnosis, refinement, trials
 from harness.jobs import export as export_job
 from harness.jobs import releases as releases_job
-from harness.jobs import workarounds as workarounds_job
 from harness.jobs.diagnosis import DiagnosedTrial
-from harness.jobs.protocols import Event, EventKind, Listener, Services
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.fixes import verification
+from harness.jobs.fixes import workarounds as workarounds_job
+from harness.jobs.protocols import Services
 from harness.jobs.requests import (
     AggregationRequest,
     BisectRequest,
@@ -215,7 +216,7 @@ def diagnose(request: DiagnoseRequest, *, listener: Listener | None = None) -> S
 
 def aggregation(request: AggregationRequest, *, listener: Listener | None = None) -> ShownAggregation:
     """Say what _map_aggregation and the variables are in each release."""
-    releases = _call(aggregation_job.read_aggregation, request, listener)
+    releases = _call(releases_job.read_aggregation, request, listener)
     return ShownAggregation(package=request.package, releases=releases, live=request.live)
 
 

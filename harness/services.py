@@ -37,7 +37,7 @@ from harness.domain.nightly.expectations import Expectations
 from harness.domain.releases.companions import Companions, Mode
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Release, Timeline
-from harness.jobs.protocols import Listener
+from harness.jobs.events import Listener
 from harness.reporting.bisection import documents
 from harness.reporting.fixes import fix_report, workarounds_report
 

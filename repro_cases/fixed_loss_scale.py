@@ -1,8 +1,8 @@
 """A fixed loss scale of 2**24: every gradient overflows in float16.
 
 `loss_scale_factor` of an optimizer multiplies the loss and divides the gradients, and never looks whether they are
-finite. A smaller factor cures it. So does dynamic loss scaling started at the same 2**24, but it skips another number
-of steps on one replica than on two, whose gradients are half as large: both are right, and they differ by 3 %.
+finite. A smaller factor cures it. Dynamic loss scaling, started at the same 2**24, cures it on one replica; on two it
+asks the first replica alone whether the gradients are finite, and may apply an overflow of the second one (3.15.1).
 """
 # /// script
 # requires-python = ">=3.9"

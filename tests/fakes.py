@@ -38,7 +38,8 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, FixFacts, NonFinite, Observation, Stage
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Cases, Event, Listener, Services
+from harness.jobs.events import Event, Listener
+from harness.jobs.protocols import Cases, Pythons, Services
 from tests.examples import ending, observation, weights
 
 TWO = Variant(replicas=2, strategy="mirrored")
@@ -285,7 +286,7 @@ class CommitList:
         start, end = (self.commits.index(self.commit(wanted)) for wanted in (first, last))
         return Timeline(releases=self.commits[start : end + 1])
 
-    def keep_patch(self, commit: str, folder: Path) -> Path:
+    def save_patch(self, commit: str, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{commit[:12]}.patch"
         file.write_text(f"From {commit}\n", encoding="utf-8")
@@ -319,7 +320,7 @@ class FakeServices:
         self.cases: Cases = self.shelf
         self.runs = RunFolders(Home(folder / "home"))
         self.reports = ReportShelf()
-        self.pythons = OnePython()
+        self.pythons: Pythons = OnePython()
         self.table = trials or TableTrials({})
         self.built = environments or TableEnvironments()
         self.commits: tuple[Release, ...] = ()

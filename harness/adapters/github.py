@@ -1,4 +1,4 @@
-"""Alarms as GitHub issues: found by their hidden key, never by title; the token is used in this step alone.
+"""Alerts as GitHub issues: found by their hidden key, never by title; the token is used in this step alone.
 
 Needs the extra ``github`` (PyGithub), which is imported when it is used.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from github.Issue import Issue
     from github.Repository import Repository
 
-LABEL = "nightly-alarm"
+LABEL = "nightly-alert"
 DEFAULT_ADDRESS = "https://api.github.com"
 TIMEOUT_SECONDS = 30
 RETRIES = 3
@@ -60,7 +60,7 @@ class GitHubTracker:
                     self._issues[issue.number] = issue
                     changes = frozenset(m for c in issue.get_comments() for m in _CHANGE.findall(c.body or ""))
                     found[key[1]] = Posted(
-                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", told=changes
+                        number=issue.number, is_open=issue.state == "open", body=issue.body or "", marks=changes
                     )
         return found
 

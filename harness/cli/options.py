@@ -35,8 +35,12 @@ def enum_option(
 ) -> Callable[[F], F]:
     """An option whose words are the values of an enum; the command gets its members."""
 
-    def members(ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...]) -> Enum | tuple[Enum, ...]:
+    def members(
+        ctx: click.Context, param: click.Parameter, value: str | tuple[str, ...] | None
+    ) -> Enum | tuple[Enum, ...] | None:
         del ctx, param
+        if value is None:
+            return None
         return kind(value) if isinstance(value, str) else tuple(kind(word) for word in value)
 
     return click.option(

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from harness.jobs.protocols import Event, EventKind
+from harness.jobs.events import Event, EventKind
 from harness.reporting.text import clean
 
 _STYLES = {EventKind.GOOD: "green", EventKind.BAD: "red", EventKind.SKIP: "yellow"}

@@ -24,7 +24,7 @@ from harness.reporting.nightly import alert_report, documents, night_report, rep
 
 @dataclass(frozen=True, kw_only=True)
 class PublicationRequest:
-    """Where the last night is told of.
+    """Where the last night is published.
 
     Attributes:
         state: Folder of the journal of nights.
@@ -56,9 +56,9 @@ def report(request: PublicationRequest, environment: Mapping[str, str] = os.envi
     write(history, journal.killed(), request.state)
     last = history.nights[-1]
     if request.as_json:
-        click.echo(night_report.json_text(last, history.open_alarms).rstrip("\n"))
+        click.echo(night_report.json_text(last, history.open_alerts).rstrip("\n"))
     else:
-        click.echo(night_report.markdown(last, history.open_alarms))
+        click.echo(night_report.markdown(last, history.open_alerts))
     publish(history, request, environment)
     return 0 if last.record.simulated else int(exit_code(last.record, last.judged))
 
@@ -71,20 +71,20 @@ def write(history: NightlyHistory, killed: Sequence[str], state: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
     if last.record.simulated:
         write_reports(state, replay_report.texts(history))
-    write_reports(place, documents.texts(last, history.open_alarms))
-    for alarm in history.alarms:
-        folder = state / "alarms" / f"{_plain(alarm.case)}-{alarm.symptom.value if alarm.symptom else 'index'}"
+    write_reports(place, documents.texts(last, history.open_alerts))
+    for alert in history.alerts:
+        folder = state / "alerts" / f"{_plain(alert.case)}-{alert.symptom.value if alert.symptom else 'index'}"
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "alarm.md", alert_report.document(alarm))
+        write_whole(folder / "alert.md", alert_report.document(alert))
 
 
 def publish(history: NightlyHistory, request: PublicationRequest, environment: Mapping[str, str]) -> None:
-    """Tell CI, the tracker and the webhook; with ``--dry-run`` print what would be done."""
+    """Inform CI, the tracker and the webhook; with ``--dry-run`` print what would be done."""
     last = history.nights[-1]
-    if not request.github:  # the job that ran the night has told it
-        _tell_ci(last, history, environment)
+    if not request.github:  # the job that ran the night has shown it there
+        _to_ci(last, history, environment)
     if request.webhook:
-        text = night_report.json_text(last, history.open_alarms)
+        text = night_report.json_text(last, history.open_alerts)
         if request.dry_run:
             click.echo(f"would post {len(text)} characters of JSON to the webhook")
         else:
@@ -92,33 +92,33 @@ def publish(history: NightlyHistory, request: PublicationRequest, environment: M
     if request.github:
         _to_github(history, request, request.github, environment)
     elif request.dry_run:
-        _show(actions(history.alarms, {alarm.key: alert_report.text(alarm) for alarm in history.alarms}, {}))
+        _show(actions(history.alerts, {alert.key: alert_report.text(alert) for alert in history.alerts}, {}))
 
 
-def _tell_ci(last: JudgedNight, history: NightlyHistory, environment: Mapping[str, str]) -> None:
+def _to_ci(last: JudgedNight, history: NightlyHistory, environment: Mapping[str, str]) -> None:
     if environment.get("GITHUB_ACTIONS") == "true":
         for line in night_report.workflow_commands(last):
             click.echo(line)
     if path := environment.get("GITHUB_STEP_SUMMARY"):
         with Path(path).open("a", encoding="utf-8") as file:
-            file.write(night_report.summary(last, history.open_alarms))
+            file.write(night_report.summary(last, history.open_alerts))
 
 
 def _to_github(
     history: NightlyHistory, request: PublicationRequest, repository: str, environment: Mapping[str, str]
 ) -> None:
     token = next((environment[name] for name in SECRETS if environment.get(name)), "")
-    texts = {alarm.key: alert_report.text(alarm) for alarm in history.alarms}
+    texts = {alert.key: alert_report.text(alert) for alert in history.alerts}
     if not token:
         if request.dry_run:
             click.echo("no token: shown as for an empty tracker")
-            return _show(actions(history.alarms, texts, {}))
+            return _show(actions(history.alerts, texts, {}))
         raise UsageError(
             "there is no token", where=", ".join(SECRETS), hint="give one with issues: write to this step alone"
         )
     address = request.base_url or environment.get("GITHUB_API_URL") or DEFAULT_ADDRESS
     tracker = GitHubTracker(repository, token, address)
-    wanted = actions(history.alarms, texts, tracker.posted())
+    wanted = actions(history.alerts, texts, tracker.posted())
     if request.dry_run:
         return _show(wanted)
     for line in tracker.perform(wanted) or ["the tracker says the same already"]:

@@ -15,8 +15,9 @@ from harness.domain.trials.observation import Observation
 from harness.domain.trials.trial import Environment, Trial
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
+from harness.jobs.events import Listener
 from harness.jobs.preparation import find_release, variant_of, with_changes
-from harness.jobs.protocols import Listener, Services, Trials
+from harness.jobs.protocols import Services, Trials
 from harness.jobs.requests import DiagnoseRequest
 from harness.jobs.trials import prepare_release
 

@@ -16,7 +16,8 @@ from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Environments, Event, EventKind, Journal, Listener, RunJournal, Trials
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.protocols import Environments, Journal, RunJournal, Trials
 
 P = TypeVar("P")
 

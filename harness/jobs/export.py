@@ -11,8 +11,9 @@ from harness.domain.cases import parameters
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.trials.exported_case import ExportedCase
+from harness.jobs.events import Listener
 from harness.jobs.preparation import find_release, variant_of, with_changes
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import TrialRequest
 
 

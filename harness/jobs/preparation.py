@@ -13,7 +13,6 @@ from packaging.requirements import Requirement
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
-from harness.domain.findings.assemble import reference_for
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader, SharedEnvironment
 from harness.domain.releases.companions import Companions
@@ -24,7 +23,8 @@ from harness.domain.releases.release import Channel, Release, Timeline, find, st
 from harness.domain.search.policy import Policy
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.trials.variant import Variant
-from harness.jobs.protocols import Event, EventKind, Listener, RunJournal, Services
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.protocols import RunJournal, Services
 from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 
 ANY_DAY = "0001-01-01"
@@ -74,9 +74,9 @@ def variant_of(case: Case, settings: Sequence[tuple[str, str]] = ()) -> Variant:
 
 def with_reference(case: Case, variant: Variant) -> tuple[Variant, ...]:
     """What is run for one verdict: a script speaks for itself, a model needs its reference."""
-    if case.level is Level.SCRIPT or variant == reference_for(variant):
+    if case.level is Level.SCRIPT or variant == variant.reference:
         return (variant,)
-    return (reference_for(variant), variant)
+    return (variant.reference, variant)
 
 
 def page_of(services: Services, package: str, listener: Listener) -> IndexPage:

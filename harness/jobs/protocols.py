@@ -1,78 +1,27 @@
-"""What the jobs need of the world: small Protocols, and the events that a job tells while it works."""
+"""What the jobs need of the world, as small Protocols."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from datetime import datetime
-from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
 from harness.domain.cases.case import Case
-from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.run import RunHeader
 from harness.domain.fixes.fix import Fix
 from harness.domain.fixes.grades import FixReport
 from harness.domain.fixes.workarounds import WorkaroundReport
-from harness.domain.nightly.expectations import AwaitedFix, Expectations
-from harness.domain.nightly.nights import CaseResult, FixStatus, Narrowed, NightRecord
+from harness.domain.nightly.expectations import Expectations
 from harness.domain.releases.companions import Companions, Interpreter, Mode
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
-
-
-class EventKind(str, Enum):
-    """What an event is about.
-
-    ``begin`` and ``end`` frame the trials of one search; ``build`` and ``run`` say what begins; ``good``, ``bad``,
-    ``skip`` and ``done`` what has ended; ``note`` says what delays a release; ``case`` and ``narrow`` belong to
-    nights; ``warning`` and ``message`` are sentences for the user.
-    """
-
-    BEGIN = "begin"
-    END = "end"
-    BUILD = "build"
-    RUN = "run"
-    GOOD = "good"
-    BAD = "bad"
-    SKIP = "skip"
-    DONE = "done"
-    NOTE = "note"
-    CASE = "case"
-    NARROW = "narrow"
-    WARNING = "warning"
-    MESSAGE = "message"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """Something a user wants to see while it happens.
-
-    Attributes:
-        kind: What it is about.
-        release: Version; for nights the name of the case; "" when it concerns no single one.
-        detail: One line.
-        left: Releases that are not tried yet.
-    """
-
-    kind: EventKind
-    release: str = ""
-    detail: str = ""
-    left: int | None = None
-
-
-class Listener(Protocol):
-    """Shows what is going on."""
-
-    def notify(self, event: Event) -> None:
-        """Take note of one event; must not raise and must not block."""
-        ...
+from harness.jobs.events import Listener
 
 
 class Environments(Protocol):
@@ -343,44 +292,4 @@ class Services(Protocol):
 
     def pool(self, jobs: int) -> Executor:
         """Where trials run, `jobs` at once."""
-        ...
-
-
-class CaseRunner(Protocol):
-    """Runs one case on one release for a night."""
-
-    def look(self, case: Case, release: Release, repeat: int) -> CaseResult:
-        """Run one trial and judge it; raises `Untestable` or `InfrastructureError`."""
-        ...
-
-
-class Narrower(Protocol):
-    """Brings a change down to two neighbouring releases."""
-
-    def narrow(self, case: Case, symptom: Symptom, timeline: Timeline, *, turns_bad: bool) -> Narrowed:
-        """Search the timeline, whose ends differ; raises `HarnessError` when that fails."""
-        ...
-
-
-class FixChecker(Protocol):
-    """Answers whether a fix has arrived in a release."""
-
-    def check(self, watch: AwaitedFix, case: Case, release: Release) -> FixStatus:
-        """Compare the release with one that shows the symptom; raises `HarnessError` when that fails."""
-        ...
-
-
-class NightlyJournal(Protocol):
-    """The journal of nights."""
-
-    def begin(self, night: str, moment: datetime) -> None:
-        """Note durably that a night has begun."""
-        ...
-
-    def end(self, record: NightRecord) -> None:
-        """Write a whole night durably."""
-        ...
-
-    def records(self) -> Sequence[NightRecord]:
-        """Whole nights in the order of their days; of two for one day the later one."""
         ...

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, UsageError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
 from harness.domain.findings.finding import Finding
-from harness.domain.findings.transitions import Transition
+from harness.domain.findings.transition import Transition
 from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
+from harness.jobs import timeline_search
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.preparation import page_of, same_companions, under_test, warn
-from harness.jobs.protocols import Clone, Event, EventKind, Listener, Runs, Services
+from harness.jobs.protocols import Clone, Runs, Services
 from harness.jobs.requests import BisectRequest, ReportRequest
 
 FOLDER = "stages"
@@ -24,24 +27,29 @@ FOLDER = "stages"
 WIDER = timedelta(days=2)
 """Where the change is not between two builds: one of them may have been made of older sources than its day says."""
 
-Search = Callable[[Services, Case, BisectRequest, Listener], tuple[Finding, Path]]
-
 
 @dataclass(frozen=True)
 class Descent:
-    """What going on to finer channels needs: the world, the listener, and the search itself."""
+    """What going on to finer channels needs of the world."""
 
     services: Services
     listener: Listener
-    search: Search
 
 
 def descend(descent: Descent, case: Case, finding: Finding, folder: Path, request: BisectRequest) -> Finding:
     """Search the next finer channel behind every transition of a finding, and so on; add the findings to it.
 
     A transition behind which nothing can be searched is named in a warning; the coarser answer stands.
+
+    Raises:
+        InfrastructureError: machine, index or disk failed; what is finished is kept.
+        Interrupted: the user stopped it, with the command that goes on with the whole search.
     """
-    _descend(descent, case, finding, folder, request)
+    try:
+        _descend(descent, case, finding, folder, request)
+    except Interrupted as stop:  # what goes on is the whole search, not the finer one inside that was stopped
+        resume = f"{finding.reproduce} --resume {shlex.quote(str(folder))}"
+        raise Interrupted(finished=stop.finished, resume=resume) from None
     whole = with_refinements(descent.services.runs, finding, folder)
     descent.services.reports.finding(whole, folder)
     return whole
@@ -76,7 +84,7 @@ def _descend(descent: Descent, case: Case, finding: Finding, folder: Path, reque
             place, found, searched = _behind(descent, finding, transition, own, folder, finer)
             if len(finer.channels) > 1:
                 _descend(descent, own, found, place, searched)
-        except InfrastructureError:
+        except (InfrastructureError, Interrupted):
             raise
         except HarnessError as reason:
             warn(descent.listener, f"{transition.last_before} -> {transition.first_after}: {reason}")
@@ -100,7 +108,7 @@ def _behind(
         )
         detail = f"{transition.symptom.value}: {case.package} {first} to {last}"
         descent.listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
-        found, _ = descent.search(descent.services, case, searched, descent.listener)
+        found, _ = timeline_search.search(descent.services, case, searched, descent.listener)
         if any(t.kind is transition.kind for t in found.transitions):
             break
     return place, found, searched

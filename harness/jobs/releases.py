@@ -1,11 +1,26 @@
-"""The timeline of a package as the harness sees it: dates, what is left out, what can be used here."""
+"""What the index has of a package: the timeline as the harness sees it, and what the source of each release says."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable
+from harness.domain.releases.aggregation import FILES, ReleaseFacts, SourceFacts, disagreement, read_source
+from harness.domain.releases.companions import Mode
+from harness.domain.releases.index_page import IndexPage
 from harness.domain.releases.listing import Listing, describe
-from harness.jobs.preparation import page_of, timeline_of
-from harness.jobs.protocols import Listener, Services
-from harness.jobs.requests import ReleasesRequest
+from harness.domain.releases.release import Release, parse_version, stable_timeline
+from harness.domain.trials.observation import Observation
+from harness.jobs.events import Listener
+from harness.jobs.preparation import page_of, timeline_of, variant_of
+from harness.jobs.protocols import Services
+from harness.jobs.requests import AggregationRequest, ReleasesRequest
+from harness.jobs.trials import prepare_release, run_once
+
+LIVE_CASE = "identity"
+READERS = 8
+"""Wheels read at once; they are small and mostly wait for the network."""
 
 
 def list_releases(services: Services, request: ReleasesRequest, listener: Listener) -> Listing:
@@ -18,3 +33,69 @@ def list_releases(services: Services, request: ReleasesRequest, listener: Listen
         releases=tuple(describe(timeline, services.pythons.candidates())),
         left_out=len(timeline.excluded),
     )
+
+
+def read_aggregation(services: Services, request: AggregationRequest, listener: Listener) -> tuple[ReleaseFacts, ...]:
+    """Say what _map_aggregation and the variables are in each release; without `live` no TensorFlow is needed.
+
+    Raises:
+        UsageError: unknown package or range.
+        InfrastructureError: machine, index or disk failed.
+    """
+    page = page_of(services, request.package, listener)
+    releases = _range(page, request)
+    with ThreadPoolExecutor(READERS) as pool:
+        sources = list(pool.map(lambda release: _source(services, page, release), releases))
+    return tuple(
+        _facts(services, release, source, request, listener) for release, source in zip(releases, sources, strict=True)
+    )
+
+
+def _range(page: IndexPage, request: AggregationRequest) -> tuple[Release, ...]:
+    """The stable timeline; of nightlies, which are pre-releases all, those between the two versions."""
+    if not page.package.endswith("-nightly"):
+        first = request.first or "3.0.0"
+        return stable_timeline(page.releases, first=first, last=request.last, order=request.order).releases
+    ordered = sorted(page.releases, key=lambda r: r.parsed)
+    lower = parse_version(request.first, where="--from") if request.first else ordered[0].parsed
+    upper = ordered[-1].parsed if request.last == "latest" else parse_version(request.last, where="--to")
+    return tuple(r for r in ordered if lower <= r.parsed <= upper)
+
+
+def _source(services: Services, page: IndexPage, release: Release) -> SourceFacts:
+    wheel = page.wheels.get(release.version)
+    if wheel is None:
+        return SourceFacts(version=release.version, problem="no wheel on the index")
+    try:
+        files = services.index.wheel_files(page.package, release.version, wheel, FILES)
+    except (Untestable, InfrastructureError) as reason:
+        return SourceFacts(version=release.version, problem=reason.what)
+    return read_source(release.version, files)
+
+
+def _facts(
+    services: Services, release: Release, source: SourceFacts, request: AggregationRequest, listener: Listener
+) -> ReleaseFacts:
+    date = release.released.date().isoformat() if release.released else None
+    if not request.live:
+        return ReleaseFacts(source=source, released=date)
+    case = services.cases.read(LIVE_CASE)
+    try:
+        environment = prepare_release(services, [case], release, replace(request, mode=Mode.FIXED), listener)
+        result = run_once(services, environment, case, release, variant_of(case), fresh=False)
+    except (InfrastructureError, Interrupted):
+        raise
+    except HarnessError as reason:
+        return ReleaseFacts(source=source, released=date, live={}, disagreement=f"live: {reason.what}")
+    live = by_role(result.finished[-1].observation)
+    return ReleaseFacts(source=source, released=date, live=live, disagreement=disagreement(source, live))
+
+
+def by_role(seen: Observation) -> dict[str, list[str]]:
+    """Distinct aggregation/synchronization of the live variables, by role."""
+    roles: dict[str, list[str]] = {}
+    for variable in seen.variables:
+        kind = f"{variable.aggregation}/{variable.synchronization}"
+        if kind not in roles.setdefault(variable.role, []):
+            roles[variable.role].append(kind)
+    return roles

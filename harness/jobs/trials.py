@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, UsageError
+from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
 from harness.domain.releases.release import Release, Timeline
@@ -18,8 +18,9 @@ from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.verdict import Outcome, Verdicts
+from harness.jobs.events import Listener
 from harness.jobs.preparation import find_release, variant_of, warn, with_changes, with_reference
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import EnvironmentRequest, ReproduceRequest, ReproRequest, TrialRequest
 
 
@@ -150,7 +151,7 @@ def _outcome(services: Services, environment: Environment, case: Case, release: 
     started = time.monotonic()
     try:
         outcome, sentence = _judged(services, environment, case, release, fresh=fresh)
-    except InfrastructureError:
+    except (InfrastructureError, Interrupted):
         raise
     except HarnessError as reason:
         outcome, sentence = Outcome.SKIP, reason.what

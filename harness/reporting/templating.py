@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import jinja2
 
-from harness.domain.findings.transitions import folded
+from harness.domain.findings.transition import folded
 from harness.reporting import text
 
 

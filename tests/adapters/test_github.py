@@ -105,9 +105,9 @@ def server() -> Iterator[Server]:
 
 
 def publish(server: Server, *nights: NightRecord, token: str = TOKEN) -> list[str]:
-    alarms: tuple[Alert, ...] = nightly_history(nights).alarms
+    alerts: tuple[Alert, ...] = nightly_history(nights).alerts
     tracker = GitHubTracker("o/r", token, server.address)
-    return tracker.perform(actions(alarms, {alarm.key: text(alarm) for alarm in alarms}, tracker.posted()))
+    return tracker.perform(actions(alerts, {alert.key: text(alert) for alert in alerts}, tracker.posted()))
 
 
 def test_the_life_of_an_issue(server: Server) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -13,12 +14,15 @@ import pytest
 from harness import __version__, codec
 from harness.adapters.storage.journal import FileJournal
 from harness.cli import main
-from harness.cli.main import COMMANDS, run
-from harness.domain.errors import UsageError
+from harness.cli.main import COMMANDS, RENAMED, run
+from harness.domain.errors import Interrupted, UsageError
 from harness.domain.findings.finding import Finding
+from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
+from harness.jobs.executor import Runner
+from harness.jobs.timeline_search import SearchRequest, run_search
 from tests.examples import case, release, timeline
-from tests.fakes import TWO, MemoryJournal, TableEnvironments, TableTrials, header
+from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, header
 from tests.offline import Offline, harness
 
 __all__ = ["harness"]
@@ -29,13 +33,16 @@ BLOCK = '# /// script\n# dependencies = ["keras", "tensorflow"]\n# [tool.harness
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
     """The folder of a finished run over fakes."""
-    from harness.domain.search.policy import Policy
-    from harness.jobs.bisection import SearchRequest, bisect
-    from tests.fakes import Heard
-
     line, journal = timeline(["1.0", "1.1", "1.2"]), MemoryJournal()
-    inquiry = SearchRequest(case=case(), timeline=line, policy=Policy(), variant=TWO)
-    bisect(inquiry, TableEnvironments(), TableTrials({"1.0": "good", "1.1": "nan", "1.2": "good"}), journal, Heard())
+    question = SearchRequest(case=case(), timeline=line, policy=Policy(), variant=TWO)
+    with ThreadPoolExecutor(1) as pool:
+        runner = Runner(
+            pool=pool,
+            environments=TableEnvironments(),
+            trials=TableTrials({"1.0": "good", "1.1": "nan", "1.2": "good"}),
+            listener=Heard(),
+        )
+        run_search(question, runner, journal)
     folder = tmp_path / "reports" / "run"
     folder.mkdir(parents=True)
     written = FileJournal.begin(folder, header(case(), line))
@@ -357,6 +364,54 @@ class TestLastDefence:
         assert run(["answers"]) == value
 
 
+class TestInterrupted:
+    @pytest.fixture
+    def stopped(self, monkeypatch):
+        """A command that is stopped as it runs."""
+
+        def stop(error: Interrupted) -> int:
+            @click.command("stopped")
+            def stopped() -> None:
+                raise error
+
+            monkeypatch.setattr(main.cli, "get_command", lambda ctx, name: stopped)
+            return run(["stopped"])
+
+        return stop
+
+    def test_a_run_says_what_is_kept_and_how_to_go_on(self, stopped, capsys):
+        resume = "harness bisect identity --from 3.6.0 --resume 'reports/my run'"
+        assert stopped(Interrupted(finished=7, resume=resume)) == 130
+        assert capsys.readouterr().err.splitlines() == [
+            "",
+            "harness: interrupted; 7 finished trials are kept. Resume with:",
+            f"  {resume}",
+        ]
+
+    def test_before_a_run_was_begun_there_is_nothing_to_resume(self, stopped, capsys):
+        assert stopped(Interrupted(finished=0, resume="")) == 130
+        said = capsys.readouterr().err
+        assert "interrupted" in said
+        assert "Resume" not in said
+
+
+class TestRenamed:
+    @pytest.mark.parametrize(("old", "new"), RENAMED.items())
+    def test_an_old_name_still_works_and_says_the_new_one(self, old, new, capsys):
+        assert run([old, "--help"]) == 0
+        said = capsys.readouterr()
+        assert said.err == f"harness: `{old}` is now called `{new}`\n"
+        assert run([new, "--help"]) == 0
+        renamed = capsys.readouterr()
+        assert renamed.err == ""
+        assert said.out.partition("\n")[2] == renamed.out.partition("\n")[2]
+
+    def test_only_the_new_name_is_listed(self):
+        assert "remedies" in RENAMED
+        assert not set(RENAMED) & set(COMMANDS)
+        assert set(RENAMED.values()) <= set(COMMANDS)
+
+
 class TestHelp:
     @pytest.mark.parametrize("flag", ["--help", "-h"])
     def test_it_lists_every_command_with_what_it_does(self, flag, capsys):
@@ -370,6 +425,15 @@ class TestHelp:
         assert run([name, "--help"]) == 0
         said = capsys.readouterr().out
         assert said.startswith(f"Usage: harness {name}")
+
+    @pytest.mark.parametrize("name", ["", *COMMANDS])
+    def test_no_help_prints_a_literal_backslash(self, name, capsys):
+        """click's mark for a paragraph that keeps its lines must stand in a docstring that is read so."""
+        assert run([*name.split(), "--help"]) == 0
+        said = capsys.readouterr().out
+        assert "\\" not in said
+        assert said.isprintable() or set(said) & set("\n")
+        assert "\b" not in said
 
     @pytest.mark.parametrize("name", COMMANDS)
     def test_every_option_has_a_help_text(self, name):

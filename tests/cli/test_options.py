@@ -1,25 +1,242 @@
-"""Options that several commands share."""
+"""Options: each reaches the field of the request that it names, and none has a meaning of its own in a command."""
 
 from __future__ import annotations
 
 import io
-import time
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Group
 
 from harness.cli import options
+from harness.cli.main import COMMANDS
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
-from harness.domain.releases.index_page import IndexPage
-from harness.domain.releases.release import Order
-from tests.examples import case
-from tests.offline import PUBLISHED
+from harness.domain.releases.companions import Mode
+from harness.domain.releases.release import Channel, Order
+from harness.jobs.requests import WEEK, BisectRequest, NightlyRequest, VerifyRequest, WorkaroundsRequest
+from harness.reporting.terminal import whole_line
+from tests.cli.parsing import command_named, parse
+
+Reached = tuple[tuple[str, ...], str, Any]
+"""Words of a command line, the field of the request, its value."""
+
+RANGE: list[Reached] = [
+    (("--from", "3.6.0"), "first", "3.6.0"),
+    (("--to", "3.10.0"), "last", "3.10.0"),
+    (("--order", "date"), "order", Order.DATE),
+]
+ENVIRONMENT: list[Reached] = [
+    (("--with", "numpy==2.0.2", "--with", "scipy==1.1"), "pins", ("numpy==2.0.2", "scipy==1.1")),
+    (("--companions", "as-of"), "mode", Mode.AS_OF),
+    (("--python", "3.11"), "python", "3.11"),
+]
+RUN: list[Reached] = [
+    (("--jobs", "3"), "jobs", 3),
+    (("--output", "reports/new"), "output", Path("reports/new")),
+    (("--resume", "reports/old"), "resume", Path("reports/old")),
+    (("--fresh",), "fresh", True),
+]
+SET: list[Reached] = [(("--set", "fault=nan", "--set", "size=2"), "settings", ("fault=nan", "size=2"))]
+PACKAGE: list[Reached] = [(("--package", "keras-nightly"), "package", "keras-nightly")]
+REPLICAS: list[Reached] = [(("--replicas", "4"), "replicas", 4)]
+STRATEGY: list[Reached] = [(("--strategy", "tpu"), "strategy", "tpu")]
+SYMPTOMS: list[Reached] = [
+    (
+        ("--symptom", "exception", "--symptom", "wrong-metric"),
+        "symptoms",
+        (Symptom.EXCEPTION, Symptom.WRONG_METRIC),
+    )
+]
+REPEATS: list[Reached] = [(("--repeats", "3"), "repeats", 3)]
+FRESH: list[Reached] = [(("--fresh",), "fresh", True)]
+RELEASE: list[Reached] = [(("--release", "3.9.0"), "release", "3.9.0")]
+
+NEEDED = {
+    "bisect": ("identity",),
+    "diagnose": ("identity",),
+    "export": ("identity", "--release", "latest"),
+    "history": ("identity",),
+    "report": ("reports/run",),
+    "repro": ("3.9.0",),
+    "reproduce": ("reports/run", "--release", "3.8.0"),
+    "run": ("identity", "--release", "latest"),
+    "verify-fix": ("identity", "--fix", "no-aggregation"),
+    "workarounds": ("stft_loss",),
+}
+"""Words without which a command is refused."""
+
+REACHED: dict[str, list[Reached]] = {
+    "aggregation": [*RANGE, *ENVIRONMENT, *PACKAGE, (("--live",), "live", True)],
+    "bisect": [
+        *RANGE, *ENVIRONMENT, *RUN, *SET, *PACKAGE, *REPLICAS, *STRATEGY, *SYMPTOMS, *REPEATS,
+        (("--channel", "stable,nightly"), "channels", (Channel.STABLE, Channel.NIGHTLY)),
+        (("--clone", ".", "--channel", "commit"), "clone", Path()),
+        (("--max-trials", "30"), "max_trials", 30),
+        (("--confidence", "0.999"), "confidence", 0.999),
+        (("--max-gap", "2"), "max_gap", 2),
+        (("--memory", "4G"), "memory_bytes", 4 << 30),
+    ],
+    "diagnose": [
+        *ENVIRONMENT, *SET, *REPLICAS, *FRESH, *RELEASE, (("--policy", "mixed_float16"), "policy", "mixed_float16"),
+    ],
+    "export": [*ENVIRONMENT, *SET, *PACKAGE, *REPLICAS, *RELEASE],
+    "history": [],
+    "nightly": [
+        *ENVIRONMENT,
+        (("--package", "tf-nightly"), "package", "tf-nightly"),
+        (("--state", "nights"), "state", Path("nights")),
+        (("--expectations", "mine.toml"), "expectations", Path("mine.toml")),
+        (("--stale-after", "5"), "stale_after", 5),
+        (("--confirmations", "2"), "confirmations", 2),
+        (("--jobs", "3"), "jobs", 3),
+        (("--max-gap", "0"), "max_gap", 0),
+        (("--simulate", "--since", "2024-11-01", "--until", "2024-11-30"), "since", "2024-11-01"),
+        (("--simulate", "--since", "2024-11-01", "--until", "2024-11-30"), "until", "2024-11-30"),
+        (("--simulate", "--since", "2024-11-01", "--until", "2024-11-30"), "simulated", True),
+    ],
+    "releases": [*RANGE, *PACKAGE],
+    "report": [],
+    "repro": [*ENVIRONMENT, *PACKAGE, *FRESH],
+    "reproduce": [*RELEASE],
+    "run": [*ENVIRONMENT, *SET, *PACKAGE, *REPLICAS, *STRATEGY, *FRESH, *RELEASE],
+    "verify-fix": [
+        *RANGE, *ENVIRONMENT, *RUN, *SET, *REPLICAS, *SYMPTOMS, *REPEATS,
+        (("--fix", "mine.py"), "fixes", ("no-aggregation", "mine.py")),
+        (("--patch", "my.diff"), "patch", Path("my.diff")),
+        (("--sweep-mapping",), "sweep_mapping", True),
+        (("--clone", "."), "clone", Path()),
+    ],
+    "workarounds": [
+        *ENVIRONMENT, *RUN,
+        (("--release", "3.9.2", "--release", "latest"), "releases", ("3.9.2", "latest")),
+        (("--replicas", "1,2"), "replicas", (1, 2)),
+    ],
+}  # fmt: skip
+BESIDE: dict[str, list[Reached]] = {
+    "export": [(("-o", "mine.py"), "output", Path("mine.py")), (("--output", "mine.py"), "output", Path("mine.py"))],
+    "history": [(("--state", "nights"), "state", Path("nights"))],
+    "nightly": [
+        (("--report-only",), "report_only", True),
+        (("--github", "o/r"), "github", "o/r"),
+        (("--base-url", "https://example.org"), "base_url", "https://example.org"),
+        (("--webhook", "https://example.org"), "webhook", "https://example.org"),
+        (("--dry-run",), "dry_run", True),
+    ],
+    "releases": [(("--refresh",), "refresh", True)],
+}
+"""Options that the command itself obeys: how it prints, writes and publishes."""
+NO_JSON = {"export", "repro"}
 
 
-def page(package: str = "keras", **changes) -> IndexPage:
-    return IndexPage(**{"package": package, "fetched": time.time(), "releases": PUBLISHED, **changes})
+@pytest.mark.parametrize(
+    ("command", "words", "field", "value"),
+    [
+        pytest.param(command, *reached, id=f"{command} {' '.join(reached[0])} {reached[1]}")
+        for command, rows in REACHED.items()
+        for reached in rows
+    ],
+)
+def test_each_option_reaches_the_field_that_it_names(command, words, field, value):
+    needed = NEEDED.get(command, ())
+    without, _ = parse(command, *needed)
+    request, _ = parse(command, *needed, *words)
+    assert getattr(request, field) == value
+    assert getattr(without, field) != value, "else this test shows nothing"
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "name", "value"),
+    [
+        *[(command, *reached) for command, rows in BESIDE.items() for reached in rows],
+        *[(command, ("--json",), "as_json", True) for command in COMMANDS if command not in NO_JSON],
+    ],
+)
+def test_what_concerns_printing_and_publishing_is_no_part_of_the_request(command, words, name, value):
+    needed = NEEDED.get(command, ())
+    request, beside = parse(command, *needed, *words)
+    assert beside[name] == value
+    assert parse(command, *needed)[1][name] != value, "else this test shows nothing"
+    if name != "output":  # a run has a folder of this name, an exported script a file
+        assert request is None or name not in {one.name for one in fields(request)}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_option_is_left_out_above(command):
+    rows = [*REACHED[command], *BESIDE.get(command, []), *([] if command in NO_JSON else [(("--json",), "", True)])]
+    tried = {word for words, _, _ in rows for word in (*words, *NEEDED.get(command, ()))}
+    missing = [
+        option.opts
+        for option in command_named(command).params
+        if isinstance(option, click.Option) and not set(option.opts) & tried
+    ]
+    assert missing == ([["--fixed-in"]] if command == "verify-fix" else []), "--fixed-in stands alone, see below"
+
+
+class TestRequests:
+    """What no option says is what the request says without it: Python and the command line ask the same."""
+
+    @pytest.mark.parametrize(
+        ("command", "request_made"),
+        [
+            ("bisect", BisectRequest(case="identity")),
+            ("verify-fix", VerifyRequest(case="identity", fixes=("no-aggregation",))),
+            ("workarounds", WorkaroundsRequest(case="stft_loss")),
+            ("nightly", NightlyRequest()),
+        ],
+    )
+    def test_the_defaults_are_those_of_the_request(self, command, request_made):
+        assert parse(command, *NEEDED.get(command, ()))[0] == request_made
+
+    def test_a_fixed_release_stands_alone(self):
+        request, _ = parse("verify-fix", "identity", "--fixed-in", "3.10.0")
+        assert (request.fixed_in, request.fixes) == ("3.10.0", ())
+        with pytest.raises(UsageError, match="say what should be verified"):
+            parse("verify-fix", "identity", "--fixed-in", "3.10.0", "--fix", "no-aggregation")
+
+    def test_cases_are_arguments(self):
+        assert parse("nightly", "identity", "mnist_cnn")[0].cases == ("identity", "mnist_cnn")
+        request, _ = parse("repro", "3.9.0", "identity", "mnist_cnn")
+        assert (request.release, request.cases) == ("3.9.0", ("identity", "mnist_cnn"))
+
+    def test_a_run_is_an_argument(self):
+        assert parse("report", "reports/run")[0].run == Path("reports/run")
+        assert parse("reproduce", "reports/run", "--release", "3.9.0")[0].run == Path("reports/run")
+
+    def test_a_package_that_is_a_nightly_is_searched_as_one(self):
+        assert parse("bisect", "identity", "--package", "keras-nightly")[0].channels == (Channel.NIGHTLY,)
+        assert parse("nightly")[0].max_gap == WEEK
+
+    @pytest.mark.parametrize("words", [["--channel", "commit"], ["--clone", "."]])
+    def test_commits_and_a_clone_go_together(self, words):
+        with pytest.raises(UsageError, match="commits and a clone go together"):
+            parse("bisect", "identity", *words)
+
+
+class TestReplicas:
+    @pytest.mark.parametrize(("text", "counts"), [(None, ()), ("2", (2,)), ("1, 2,2,8", (1, 2, 8)), ("64", (64,))])
+    def test_a_list_is_read_once_each(self, text, counts):
+        assert options.replica_counts(text) == counts
+
+    @pytest.mark.parametrize("text", ["", "0", "1,,2", "two", "65", "-1"])
+    def test_what_is_no_list_of_replicas_is_refused(self, text):
+        with pytest.raises(UsageError, match="is no list of replicas"):
+            options.replica_counts(text)
+
+    @given(st.text(max_size=6))
+    def test_no_text_ends_in_another_error(self, text):
+        try:
+            counts = options.replica_counts(text)
+        except UsageError as error:
+            assert error.where == "--replicas"
+        else:
+            assert counts
+            assert all(1 <= count <= 64 for count in counts)
 
 
 class TestSize:
@@ -43,73 +260,33 @@ class TestSize:
             assert size > 0
 
 
-class TestPins:
-    @pytest.mark.parametrize("pin", ["numpy==2.0.2", "numpy<2.1", "keras @ git+https://example.org/keras@main"])
-    def test_what_pins_a_version_passes(self, pin):
-        assert options.check_pins([pin]) == (pin,)
-
-    @pytest.mark.parametrize("pin", ["numpy", "numpy=2", "", "numpy ; python_version > '3'", "-r other.txt"])
-    def test_what_does_not_is_refused(self, pin):
-        with pytest.raises(UsageError, match="pins nothing"):
-            options.check_pins(["numpy==2.0.2", pin])
-
-
-class TestTimeline:
-    def test_the_case_says_where_to_begin(self):
-        made = options.timeline_of(page(), case(since="3.6.0"), None, "latest", "version")
-        assert made.versions == ("3.6.0", "3.7.0", "3.9.9", "3.10.0")
-
-    def test_the_user_says_it_louder(self):
-        assert options.timeline_of(page(), case(since="3.6.0"), "3.7.0", "3.9.9", "version").ends == ("3.7.0", "3.9.9")
-
-    def test_the_since_of_another_package_does_not_count(self):
-        """A case about keras says nothing of where keras-nightly should begin."""
-        with pytest.raises(UsageError, match="where should the search begin"):
-            options.timeline_of(page("keras-nightly"), case(since="3.6.0"), None, "latest", "version")
-
-    def test_without_a_case_it_begins_with_the_oldest(self):
-        assert options.timeline_of(page(), None, None, "latest", "date").versions[0] == "3.5.0"
-
-    def test_the_order_is_passed_on(self):
-        made = options.timeline_of(page(), None, None, "latest", "date")
-        assert made.order is Order.DATE
-        assert made.versions[-1] == "3.9.9"
-
-
-class TestPlaces:
-    def test_a_folder_that_is_taken_gets_a_number(self, tmp_path: Path):
-        assert options.unused(tmp_path / "run") == tmp_path / "run"
-        (tmp_path / "run").mkdir()
-        (tmp_path / "run-2").mkdir()
-        assert options.unused(tmp_path / "run") == tmp_path / "run-3"
-
-    def test_a_run_is_found_by_its_path_and_by_its_id(self, tmp_path: Path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        Path("reports/run").mkdir(parents=True)
-        assert options.run_folder(Path("run")) == Path("reports/run")
-        assert options.run_folder(Path("reports/run")) == Path("reports/run")
-        assert options.run_folder(Path("gone")) == Path("gone")
-
-    def test_a_folder_of_that_name_goes_before_an_id(self, tmp_path: Path, monkeypatch):
-        monkeypatch.chdir(tmp_path)
-        Path("reports/run").mkdir(parents=True)
-        Path("run").mkdir()
-        assert options.run_folder(Path("run")) == Path("run")
-
-
-@pytest.mark.parametrize(("cores", "jobs"), [(None, 1), (1, 1), (2, 2), (64, 4)])
-def test_jobs_follow_the_cores_up_to_four(cores, jobs, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
-    assert options.default_jobs() == jobs
-
-
-def test_a_stale_page_is_told_of_on_stderr(capsys):
-    options.echo_stale(page())
-    options.echo_stale(page(stale_reason="the index does not answer"))
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "harness: warning: the index does not answer\n")
-
-
 def test_a_table_that_goes_to_a_file_is_wide(monkeypatch):
     monkeypatch.setattr("sys.stdout", io.StringIO())
     assert options.console().width >= options.WIDE
+
+
+def test_a_line_to_copy_is_never_cropped(capsys):
+    command = "harness bisect identity --from 3.5.0 " + "--with numpy==2.0.2 " * 20
+    options.show(Group(whole_line(command)))
+    assert command.strip() in capsys.readouterr().out
+
+
+def test_an_enum_option_gives_members_and_refuses_other_words():
+    @click.command()
+    @options.enum_option("--order", kind=Order, default=Order.DATE, help="h")
+    @options.enum_option("--modes", kind=Mode, multiple=True, help="h")
+    @options.enum_option("--channel", kind=Channel, help="h")
+    def command(**values: object) -> dict[str, object]:
+        return values
+
+    def read(*words: str) -> object:
+        return command.main(list(words), standalone_mode=False)
+
+    assert read() == {"order": Order.DATE, "modes": (), "channel": None}
+    assert read("--modes", "fixed", "--channel", "commit") == {
+        "order": Order.DATE,
+        "modes": (Mode.FIXED,),
+        "channel": Channel.COMMIT,
+    }
+    with pytest.raises(click.BadParameter, match="'size' is not one of"):
+        read("--order", "size")

@@ -216,7 +216,7 @@ MIXED = [
     ),
     Row(case="fixed_loss_scale", policy="float32", boundary=NONE),
     Row(case="fixed_loss_scale", settings="scale=2**8", boundary=NONE),
-    Row(case="fixed_loss_scale", settings="scale=dynamic", boundary=NONE),
+    Row(case="fixed_loss_scale", settings="scale=dynamic", replicas=1, boundary=NONE),
 ]
 
 RESNET = [

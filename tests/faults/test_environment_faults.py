@@ -114,5 +114,5 @@ def test_a_case_that_is_edited_while_the_search_goes_on(
     case = repro(tmp_path, body="open(__file__, 'a').write('# edited by its first run')")
     stopped = harness_run(*words_of(case, "1.0", "1.3", "--jobs", "1"))
     assert stopped.code == 2
-    assert "edited while the search went on" in stopped.err
+    assert "the case was edited during the search" in stopped.err
     assert case.ran().total() == 1

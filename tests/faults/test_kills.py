@@ -37,7 +37,7 @@ def steps(home: Path, case: Repro, run: Path) -> dict[str, Callable[[], object]]
     """Moments of a run, by what can be seen of them from outside."""
     built = home / "environments"
     return {
-        "resolving": lambda: list((home / "scratch").glob("*/asked.in")),
+        "resolving": lambda: list((home / "scratch").glob("*/requirements.in")),
         "the first build": lambda: list(built.glob("*/*/recipe.json")),
         "installing": lambda: list(built.glob("*/*/*/lib/python*/site-packages/*")),
         "between two builds": lambda: list(built.glob(f"*/{layers.SEAL}")),
@@ -99,6 +99,30 @@ def test_ctrl_c_ends_the_children_and_prints_the_command_that_resumes(
     assert command, ended.err
     found = harness_run(*shlex.split(command[1])[1:], "--json")
     assert (found.verdicts, found.transitions) == UNDISTURBED
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_fixed_release_can_be_interrupted_and_resumed_too(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path, number: int
+) -> None:
+    case, run = repro(tmp_path), tmp_path / "a run"
+    words = ["verify-fix", str(case.path), "--fixed-in", "2.3", "--from", "2.2", "--json"]
+    undisturbed = harness_run(*words, "--fresh", "--output", tmp_path / "undisturbed")
+    case.log.unlink()
+    case.hold.touch()
+    child = Child([*words, "--fresh", "--output", str(run)], tmp_path)
+    child.until(lambda: case.ran().total() >= 1)
+    child.kill(number)
+    ended = child.end()
+    assert ended.code == 130
+    assert not children_of_home()
+    case.hold.unlink()
+    command = re.search(r"^ *(harness verify-fix .*)$", ended.err, re.MULTILINE)
+    assert command, ended.err
+    found = harness_run(*shlex.split(command[1])[1:], "--json")
+    assert found.code == undisturbed.code == 0, found.err
+    graded = [[(r["version"], r["grade"]) for r in fix["releases"]] for fix in found.report["fixes"]]
+    assert graded == [[("2.3", "proven")]]
 
 
 def test_two_harnesses_race_for_the_same_environments(tmp_path: Path, index: LocalIndex, isolated: Path) -> None:

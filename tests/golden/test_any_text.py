@@ -16,7 +16,8 @@ from harness import codec
 from harness.domain.findings import assemble
 from harness.domain.findings.finding import Finding
 from harness.domain.trials.entry import Entry
-from harness.reporting.bisection import html_report, json_report, junit_report, markdown_report
+from harness.reporting.bisection import json_report, junit_report
+from harness.reporting.bisection.documents import html, markdown
 from tests.adapters.samples import entry, header, observation
 
 HOSTILE = (
@@ -66,10 +67,10 @@ def test_every_report_is_whole_and_its_text_is_text(finding: Finding) -> None:
     jsonschema.validate(read, json_report.schema())
     assert json_report.json_text(codec.loads(Finding, json.dumps(read))) == json_report.json_text(finding)
     ElementTree.fromstring(junit_report.junit(finding))
-    page = html_report.html(finding)
+    page = html(finding)
     assert "script" not in tags(page)
-    assert "b" not in tags(page) - tags(html_report.html(PLAIN))
-    for text in (page, markdown_report.markdown(finding)):
+    assert "b" not in tags(page) - tags(html(PLAIN))
+    for text in (page, markdown(finding)):
         assert not any(c in text for c in "\x1b\0\u202e")
-    assert not re.search(r"(?<!\\)\]\(http://evil", markdown_report.markdown(finding)), "a link that works"
+    assert not re.search(r"(?<!\\)\]\(http://evil", markdown(finding)), "a link that works"
     assert json_report.json_text(finding) == json_report.json_text(finding)

@@ -2,7 +2,7 @@
 
     python -m tests.histories.calibration reports/calibration.md
 
-Everything is seeded; no figure depends on the machine. Three questions: how often is an edge right, is a
+Everything is seeded; no figure depends on the machine. Three questions: how often is a transition right, is a
 stated confidence kept, and what does it cost; each beside a plain bisection and one by the majority of three.
 """
 
@@ -18,14 +18,14 @@ from pathlib import Path
 
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import ALWAYS_WEIGHT, posterior_of
-from tests.histories.simulate import NAN, noisy, play, random_states, true_edges
+from tests.histories.simulate import NAN, noisy, play, random_states, true_transitions
 
 RATES = (1.0, 0.9, 0.7, 0.5, 0.3)
 HISTORIES = 400
 SEED = 20568
 BINS = (0.0, 0.5, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999, 1.0)
 
-Edges = set[tuple[int, int, bool]]
+Transitions = set[tuple[int, int, bool]]
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Score:
     floor: float = 0.0
     confidences: list[tuple[float, bool]] = field(default_factory=list)
 
-    def add(self, truth: Edges, told: Edges, runs: int, floor: float) -> None:
+    def add(self, truth: Transitions, told: Transitions, runs: int, floor: float) -> None:
         self.histories += 1
         self.exact += truth == told
         self.true += len(truth)
@@ -53,22 +53,22 @@ class Score:
         self.floor += floor
 
 
-def floor_of(length: int, edges: int, rate: float) -> float:
-    """Fewest runs on average that can name the edges: bits to name them over the capacity of one run.
+def floor_of(length: int, transitions: int, rate: float) -> float:
+    """Fewest runs on average that can name the transitions: bits to name them over the capacity of one run.
 
-    The places of k edges among n - 1 take log2(C(n - 1, k)) bits. A run is a Z-channel: it fails with
+    The places of k transitions among n - 1 take log2(C(n - 1, k)) bits. A run is a Z-channel: it fails with
     probability `rate` if the release is bad, never if it is good; its capacity is
     log2(1 + (1 - q) q^(q / (1 - q))) with q = 1 - rate.
     """
     quiet = 1 - rate
     capacity = 1.0 if quiet == 0 else math.log2(1 + (1 - quiet) * quiet ** (quiet / (1 - quiet)))
-    return math.log2(math.comb(length - 1, edges)) / capacity
+    return math.log2(math.comb(length - 1, transitions)) / capacity
 
 
-def plain(votes: int) -> Callable[[Sequence[bool], float, random.Random], tuple[Edges, int]]:
+def plain(votes: int) -> Callable[[Sequence[bool], float, random.Random], tuple[Transitions, int]]:
     """Bisect as git does: good start, bad end, each release by the majority of `votes` runs."""
 
-    def bisect(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Edges, int]:
+    def bisect(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Transitions, int]:
         runs = 0
 
         def fails(index: int) -> bool:
@@ -90,16 +90,16 @@ def plain(votes: int) -> Callable[[Sequence[bool], float, random.Random], tuple[
 
 def harness(
     policy: Policy, record: list[tuple[float, bool]]
-) -> Callable[[Sequence[bool], float, random.Random], tuple[Edges, int]]:
-    """The search under test; every stated confidence goes to `record` with whether the edge was right."""
+) -> Callable[[Sequence[bool], float, random.Random], tuple[Transitions, int]]:
+    """The search under test; every stated confidence goes to `record` with whether the transition was right."""
 
-    def search(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Edges, int]:
+    def search(states: Sequence[bool], rate: float, rng: random.Random) -> tuple[Transitions, int]:
         played = play(len(states), noisy(states, (), rate, rng), policy)
-        truth, told = true_edges(states), set()
-        for edge in posterior_of(played.history, NAN).edges:
-            key = (edge.before, edge.after, edge.turns_bad)
-            record.append((edge.confidence, key in truth))
-            if edge.confidence >= policy.confidence:
+        truth, told = true_transitions(states), set()
+        for transition in posterior_of(played.history, NAN).transitions:
+            key = (transition.before, transition.after, transition.turns_bad)
+            record.append((transition.confidence, key in truth))
+            if transition.confidence >= policy.confidence:
                 told.add(key)
         return told, played.runs
 
@@ -120,14 +120,14 @@ class Scene:
 SCENES = (
     Scene("Short of budget: 20 releases, 20 runs", (20, 20), (0, 1, 1, 2), Policy(max_trials=20), HISTORIES),
     Scene(
-        "Stable releases: 8 to 30, up to two edges, everything run",
+        "Stable releases: 8 to 30, up to two transitions, everything run",
         (8, 30),
         (0, 1, 1, 2),
         Policy(),
         HISTORIES,
     ),
     Scene(
-        "Nightlies: 100 to 200, one edge, gaps not filled",
+        "Nightlies: 100 to 200, one transition, gaps not filled",
         (100, 200),
         (1,),
         Policy(max_gap=None),
@@ -153,7 +153,7 @@ def measure(scene: Scene) -> Iterator[tuple[float, str, Score]]:
         for name, (score, method) in methods.items():
             rng = random.Random(SEED + 1)
             for states in histories:
-                truth = true_edges(states)
+                truth = true_transitions(states)
                 told, runs = method(states, rate, rng)
                 score.add(truth, told, runs, floor_of(len(states), len(truth), rate))
             yield rate, name, score
@@ -164,7 +164,7 @@ def percentage(part: float, whole: float) -> str:
 
 
 def accuracy_table(results: Sequence[tuple[float, str, Score]]) -> Iterator[str]:
-    columns = ["failure rate", "method", "true edges", "stated", "of them wrong", "missed"]
+    columns = ["failure rate", "method", "true transitions", "stated", "of them wrong", "missed"]
     columns += ["histories all right", "runs", "floor"]
     yield f"| {' | '.join(columns)} |"
     yield "|---" * len(columns) + "|"
@@ -178,7 +178,7 @@ def accuracy_table(results: Sequence[tuple[float, str, Score]]) -> Iterator[str]
 
 
 def reliability_table(pairs: Sequence[tuple[float, bool]]) -> Iterator[str]:
-    yield "| stated confidence | edges | mean stated | right |"
+    yield "| stated confidence | transitions | mean stated | right |"
     yield "|---|---|---|---|"
     for low, high in itertools.pairwise(BINS):
         inside = [(c, right) for c, right in pairs if low <= c < high or c == high == 1.0]
@@ -194,9 +194,9 @@ def report() -> Iterator[str]:
     yield ""
     yield (
         f"Written by `python -m tests.histories.calibration`; seed {SEED}. A bad release fails with the "
-        "failure rate, a good one never. An edge counts as stated when its confidence reaches 0.99; "
+        "failure rate, a good one never. A transition counts as stated when its confidence reaches 0.99; "
         "bisections state what they end at. *Runs* is the mean per history. *Floor* is the least "
-        "mean number that could name the edges, from information "
+        "mean number that could name the transitions, from information "
         "theory (fewer runs can only miss or guess); it neither looks for "
         "islands nor confirms anything, so the search, which runs every release, cannot come near it."
     )
@@ -212,7 +212,7 @@ def report() -> Iterator[str]:
     noise = [right for confidence, right in pairs if confidence >= 0.99]
     yield from ("", "## In short", "")
     yield (
-        f"Of {len(noise)} edges stated with 0.99 or more, {noise.count(False)} "
+        f"Of {len(noise)} transitions stated with 0.99 or more, {noise.count(False)} "
         f"({percentage(noise.count(False), len(noise))}) were wrong. The prior gives a symptom that always "
         f"shows the weight {ALWAYS_WEIGHT:g}; here it holds in one history of {len(RATES)}."
     )

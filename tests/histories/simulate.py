@@ -103,16 +103,18 @@ def timeline(length: int) -> Timeline:
     return Timeline(releases=tuple(Release(package="pkg", version=str(i)) for i in range(length)))
 
 
-def true_edges(states: Sequence[bool | None]) -> set[tuple[int, int, bool]]:
+def true_transitions(states: Sequence[bool | None]) -> set[tuple[int, int, bool]]:
     """The oracle: (before, after, turns bad) for neighbouring states that differ; None says nothing."""
     known = [(i, state) for i, state in enumerate(states) if state is not None]
     return {(before, after, now) for (before, was), (after, now) in itertools.pairwise(known) if was is not now}
 
 
-def found_edges(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
+def found_transitions(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
     from harness.domain.search.posterior import posterior_of
 
-    return {(e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).edges if e.confidence >= least}
+    return {
+        (e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).transitions if e.confidence >= least
+    }
 
 
 def random_states(rng: random.Random, length: int, changes: int) -> list[bool]:

@@ -86,13 +86,13 @@ NON_MONOTONIC = [
     ),
     H("three-wide", "good, bad, good", "stops", "gng", "n+0:1 n-1:2"),
     H(
-        "island-and-edge",
+        "island-and-transition",
         "an island, then a regression",
         "finds the later",
         "ggnggggnnn",
         "n+1:2 n-2:3 n+6:7",
     ),
-    H("edge-and-gap", "a regression, then a gap of one", "finds either", "ggnnngnnnn", "n+1:2 n-4:5 n+5:6"),
+    H("transition-and-gap", "a regression, then a gap of one", "finds either", "ggnnngnnnn", "n+1:2 n-4:5 n+5:6"),
     H("long-island-of-one", "one bad of 40", "stops", "g" * 23 + "n" + "g" * 16, "n+22:23 n-23:24"),
 ]
 
@@ -129,7 +129,7 @@ SYMPTOMS = [
     ),
     H(
         "asked-hidden",
-        "only NaN was asked, hidden at the edge",
+        "only NaN was asked, hidden at the transition",
         "is exact",
         "ggggeennn",
         "n+3:6",
@@ -157,14 +157,14 @@ SYMPTOMS = [
 UNTESTABLE = [
     H("blocked-middle", "the middle cannot be installed", "gives up", "ggggxnnnn", "n+3:5"),
     H(
-        "blocked-beside-edge",
-        "30 broken releases beside an edge",
+        "blocked-beside-transition",
+        "30 broken releases beside a transition",
         "blames the first testable",
         "ggggg" + "x" * 30 + "nnnnn",
         "n+4:35",
     ),
-    H("blocked-before-edge", "broken, then good, then bad", "is right", "gg" + "x" * 12 + "ggnnn", "n+15:16"),
-    H("blocked-after-edge", "good, bad, then broken", "is right", "gggnn" + "x" * 12 + "nn", "n+2:3"),
+    H("blocked-before-transition", "broken, then good, then bad", "is right", "gg" + "x" * 12 + "ggnnn", "n+15:16"),
+    H("blocked-after-transition", "good, bad, then broken", "is right", "gggnn" + "x" * 12 + "nn", "n+2:3"),
     H("blocked-start", "the oldest are broken", "gives up", "xxxxggggnnnn", "n+7:8"),
     H("blocked-end", "the newest are broken", "gives up", "ggggnnnnxxxx", "n+3:4"),
     H("blocked-both", "both ends are broken", "gives up", "xxxggnnxxx", "n+4:5"),
@@ -176,8 +176,8 @@ UNTESTABLE = [
     H("blocked-island", "an island between broken ones", "stops", "gggxxnxxggg", "n+2:5 n-5:8"),
     H("skipped-runs", "runs that say skip", "takes them for good", "ggggssnnn", "n+3:6"),
     H("skipped-all", "every run says skip", "says good", "ssssss", ""),
-    H("blocked-and-hidden", "broken and hidden beside an edge", "exact", "gggxeexnnn", "n+2:7 e+2:4 e-5:7"),
-    H("blocked-two-stretches", "two broken stretches and two edges", "exact", "ggxxnnnnxxgg", "n+1:4 n-7:10"),
+    H("blocked-and-hidden", "broken and hidden beside a transition", "exact", "gggxeexnnn", "n+2:7 e+2:4 e-5:7"),
+    H("blocked-two-stretches", "two broken stretches and two transitions", "exact", "ggxxnnnnxxgg", "n+1:4 n-7:10"),
     H(
         "sparse-blocked-start",
         "300 broken nightlies first",
@@ -192,7 +192,7 @@ LONG = [
     H("nightlies", "500 nightlies", "runs all", "g" * 333 + "n" * 167, "n+332:333", policy=SPARSE),
     H(
         "nightlies-early",
-        "500 nightlies, early edge",
+        "500 nightlies, early transition",
         "runs all",
         "g" * 3 + "n" * 497,
         "n+2:3",
@@ -208,7 +208,7 @@ LONG = [
     ),
     H(
         "nightlies-broken-week",
-        "a broken week at the edge",
+        "a broken week at the transition",
         "exact",
         "g" * 100 + "x" * 7 + "n" * 93,
         "n+99:107",
@@ -225,9 +225,9 @@ LONG = [
 ]
 
 FLAKY = [
-    H("flake-30", "fails at 30 % everywhere", "finds many edges", "N" * 24, "", 0.3, 1),
-    H("flake-50", "fails at 50 % everywhere", "finds many edges", "N" * 24, "", 0.5, 2),
-    H("flake-70", "fails at 70 % everywhere", "finds many edges", "N" * 24, "", 0.7, 3),
+    H("flake-30", "fails at 30 % everywhere", "finds many transitions", "N" * 24, "", 0.3, 1),
+    H("flake-50", "fails at 50 % everywhere", "finds many transitions", "N" * 24, "", 0.5, 2),
+    H("flake-70", "fails at 70 % everywhere", "finds many transitions", "N" * 24, "", 0.7, 3),
     H(
         "flake-begins-90",
         "90 % from the middle on",
@@ -272,19 +272,19 @@ FLAKY = [
         13,
         SPARSE,
     ),
-    H("accident", "one failure of a good release", "two edges", "gggggggggg", "", accidents=((4, 0),)),
-    H("accident-last", "one failure of the newest", "an edge", "gggggggggg", "", accidents=((9, 0),)),
+    H("accident", "one failure of a good release", "two transitions", "gggggggggg", "", accidents=((4, 0),)),
+    H("accident-last", "one failure of the newest", "a transition", "gggggggggg", "", accidents=((9, 0),)),
     H(
-        "accident-and-edge",
+        "accident-and-transition",
         "one failure and a regression",
-        "three edges",
+        "three transitions",
         "gggggggnnnn",
         "n+6:7",
         accidents=((3, 0),),
     ),
     H(
-        "accident-beside-edge",
-        "one failure beside the edge",
+        "accident-beside-transition",
+        "one failure beside the transition",
         "off by one",
         "gggggnnnnn",
         "n+4:5",

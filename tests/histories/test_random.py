@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 from harness.domain.search.policy import Policy
-from tests.histories.simulate import NAN, found_edges, noisy, play, random_states, true_edges
+from tests.histories.simulate import NAN, found_transitions, noisy, play, random_states, true_transitions
 
 DETERMINISTIC, NOISY = 8_500, 1_500
 RATES = (0.9, 0.7, 0.5, 0.3)
 
 
 def test_deterministic_histories_have_no_wrong_and_no_missed_edge() -> None:
-    """With runs that agree, every edge is found exactly, beside broken releases too."""
+    """With runs that agree, every transition is found exactly, beside broken releases too."""
     rng = random.Random(20568)
     for _ in range(DETERMINISTIC):
         length = rng.randint(1, 14)
@@ -20,19 +20,19 @@ def test_deterministic_histories_have_no_wrong_and_no_missed_edge() -> None:
         blocked = [i for i in range(length) if rng.random() < rng.choice((0.0, 0.0, 0.3))]
         played = play(length, noisy(states, blocked, 1.0, rng), Policy())
         told = [None if i in blocked else state for i, state in enumerate(states)]
-        assert found_edges(played.history, NAN) == true_edges(told)
+        assert found_transitions(played.history, NAN) == true_transitions(told)
 
 
 def test_noisy_histories_have_at_most_one_wrong_edge_in_a_hundred() -> None:
-    """Of the edges stated with a confidence of 0.99, at most 1 % are wrong, at rates from 0.9 to 0.3."""
+    """Of the transitions stated with a confidence of 0.99, at most 1 % are wrong, at rates from 0.9 to 0.3."""
     rng = random.Random(21467)
     stated = wrong = 0
     for number in range(NOISY):
         length = rng.randint(8, 24)
         states = random_states(rng, length, rng.choice((0, 1, 1, 2)))
         played = play(length, noisy(states, (), RATES[number % len(RATES)], rng), Policy())
-        found = found_edges(played.history, NAN, least=0.99)
+        found = found_transitions(played.history, NAN, least=0.99)
         stated += len(found)
-        wrong += len(found - true_edges(states))
+        wrong += len(found - true_transitions(states))
     assert stated > NOISY / 2
-    assert wrong <= 0.01 * stated, f"{wrong} of {stated} edges are wrong"
+    assert wrong <= 0.01 * stated, f"{wrong} of {stated} transitions are wrong"

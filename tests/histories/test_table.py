@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.domain.findings.transitions import Kind, transitions
+from harness.domain.findings.transition import Kind
+from harness.domain.findings.transitions import transitions
 from tests.histories.simulate import play, script, timeline
 from tests.histories.table import HISTORIES, History
 

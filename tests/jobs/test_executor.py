@@ -18,8 +18,9 @@ from harness.domain.errors import HarnessError, InfrastructureError, Interrupted
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.jobs.events import EventKind
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
-from harness.jobs.protocols import EventKind, Journal
+from harness.jobs.protocols import Journal
 from tests.examples import case, release, timeline
 from tests.fakes import TWO, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable
 
@@ -326,9 +327,9 @@ class TestResumable:
         assert stopped.value.resume == f"harness bisect identity --resume '{folder}'"
         assert stopped.value.hint == f"resume with: {stopped.value.resume}"
 
-    @pytest.mark.parametrize(("hint", "told"), [(None, "mend it"), ("free some space", "free some space")])
+    @pytest.mark.parametrize(("hint", "advice"), [(None, "mend it"), ("free some space", "free some space")])
     def test_a_fault_of_the_machine_keeps_its_own_advice(
-        self, begun: RunFolders, tmp_path: Path, hint: str | None, told: str
+        self, begun: RunFolders, tmp_path: Path, hint: str | None, advice: str
     ):
         with (
             begun.begin(tmp_path / "run", header(CASE, timeline(["1.0"]))) as journal,
@@ -336,7 +337,7 @@ class TestResumable:
             resumable(journal, self.COMMAND),
         ):
             raise InfrastructureError("disk full", hint=hint)
-        assert failed.value.hint == f"{told}; then resume with: {self.COMMAND} --resume {tmp_path / 'run'}"
+        assert failed.value.hint == f"{advice}; then resume with: {self.COMMAND} --resume {tmp_path / 'run'}"
 
     @pytest.mark.parametrize("error", [UsageError("wrong", hint="correct it"), HarnessError("ours")])
     def test_other_errors_pass_as_they_are(self, begun: RunFolders, tmp_path: Path, error: HarnessError):

@@ -13,7 +13,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.findings.causes import KnownCause
 from harness.domain.findings.question import Question
-from harness.domain.findings.transitions import Kind
+from harness.domain.findings.transition import Kind
 from harness.domain.releases.companions import Companions, Interpreter, Mode
 from harness.domain.releases.index_page import IndexPage
 from harness.domain.releases.release import Channel, Order, Release, Timeline, stable_timeline
@@ -21,6 +21,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import CONTRACT
 from harness.domain.trials.variant import REFERENCE, Variant
+from harness.jobs.events import EventKind
 from harness.jobs.preparation import (
     Plan,
     Stopwatch,
@@ -39,7 +40,6 @@ from harness.jobs.preparation import (
     with_changes,
     with_reference,
 )
-from harness.jobs.protocols import EventKind
 from harness.jobs.requests import EnvironmentRequest, RangeRequest, RunRequest
 from harness.services import CaseLibrary
 from tests.examples import case, timeline
@@ -249,7 +249,7 @@ class TestQuestion:
         assert question(about=case(replicas=2)).strategy == "mirrored"
 
     @pytest.mark.parametrize(
-        ("changed", "told"),
+        ("changed", "field"),
         [
             ({"about": case(text="other")}, "case_digest"),
             ({"policy": Policy(symptoms=(Symptom.EXCEPTION,))}, "symptoms"),
@@ -262,10 +262,10 @@ class TestQuestion:
             ({"ends": ("3.5.0", "3.7.0")}, "last"),
         ],
     )
-    def test_a_question_that_changed_says_in_what(self, changed, told):
+    def test_a_question_that_changed_says_in_what(self, changed, field):
         """A resumed run must ask the same; the refusal names the field with both values."""
         differences = question().differences(question(**changed))
-        assert [d.partition(":")[0] for d in differences if d.startswith(told)] == [told]
+        assert [d.partition(":")[0] for d in differences if d.startswith(field)] == [field]
         assert all(" -> " in difference for difference in differences)
         assert question().differences(question()) == []
 
@@ -324,7 +324,7 @@ class TestFolder:
     def test_the_folder_that_was_asked_for_is_taken(self, world: FakeServices, tmp_path: Path):
         with open_run(world, self.HEADER, RunRequest(output=tmp_path / "mine"), "verify") as journal:
             assert journal.folder == tmp_path / "mine"
-        with pytest.raises(UsageError, match="already holds a run"):
+        with pytest.raises(UsageError, match="already has a run in it"):
             open_run(world, self.HEADER, RunRequest(output=tmp_path / "mine"))
 
     def test_a_run_goes_on_where_it_lies_given_as_path_or_id(self, world: FakeServices):

@@ -2,54 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import get_type_hints
 
 import pytest
 
-from harness.domain.verdicts.verdict import Outcome
 from harness.jobs import protocols
-from harness.jobs.protocols import Event, EventKind, Listener, Services
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.protocols import Services
 from tests.examples import case
 from tests.fakes import FakeServices, Heard, services_are_whole
 
 MEMBERS = [name for name in vars(Services) if not name.startswith("_")]
-
-
-def test_the_words_of_events_are_what_listeners_and_logs_know_them_by():
-    assert [kind.value for kind in EventKind] == [
-        "begin",
-        "end",
-        "build",
-        "run",
-        "good",
-        "bad",
-        "skip",
-        "done",
-        "note",
-        "case",
-        "narrow",
-        "warning",
-        "message",
-    ]
-
-
-def test_every_verdict_has_an_event():
-    """A search turns a verdict into its event by the word."""
-    assert [EventKind(outcome.value).value for outcome in Outcome] == [outcome.value for outcome in Outcome]
-
-
-def test_each_kind_is_described():
-    assert EventKind.__doc__ is not None
-    assert all(f"``{kind.value}``" in EventKind.__doc__ for kind in EventKind)
-
-
-def test_an_event_concerns_no_release_unless_it_says_so():
-    event = Event(kind=EventKind.NOTE)
-    assert (event.release, event.detail, event.left) == ("", "", None)
-    with pytest.raises(FrozenInstanceError):
-        event.detail = "other"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", MEMBERS)

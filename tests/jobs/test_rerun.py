@@ -23,7 +23,7 @@ from tests.examples import case, release
 from tests.offline import PUBLISHED
 
 CASE = "/somewhere/my case.py"
-ABOUT = case(path=CASE, name="my case", switches={"fault": ("none", "on")})
+ABOUT = case(path=CASE, name="my case", parameters={"fault": ("none", "on")})
 FAULT = (("fault", "on"),)
 
 
@@ -170,30 +170,26 @@ class TestWorkarounds:
         assert self.words(replicas=(1, 4))[-2:] == ["--replicas", "1,4"]
 
 
+BESIDE = {"pins", "mode", "python", "case"}
+OF_RANGE = {"first", "last", "order"}
+OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
+
+
 @pytest.mark.parametrize(
     ("kind", "shown"),
     [
         (
             BisectRequest,
-            (
-                "pins mode python first last order package channels clone symptoms replicas strategy repeats max_trials"
-                " confidence max_gap settings case"
-            ),
+            BESIDE | OF_RANGE | OF_CASE | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap"},
         ),
-        (
-            VerifyRequest,
-            (
-                "pins mode python first last order fixes patch fixed_in clone sweep_mapping symptoms replicas repeats"
-                " settings case"
-            ),
-        ),
-        (WorkaroundsRequest, "pins mode python releases replicas case"),
+        (VerifyRequest, BESIDE | OF_RANGE | OF_CASE | {"fixes", "patch", "fixed_in", "sweep_mapping"}),
+        (WorkaroundsRequest, BESIDE | {"releases", "replicas"}),
     ],
 )
 def test_a_new_option_has_to_be_decided_upon(kind, shown):
     """Each field is part of the command, or says only how the run goes on."""
     how = {"jobs", "output", "resume", "fresh", "memory_bytes"}
-    assert {f.name for f in fields(kind)} - how == set(shown.split())
+    assert {f.name for f in fields(kind)} - how == shown
 
 
 def test_the_case_is_written_as_a_shell_takes_it():

@@ -10,11 +10,10 @@ from rich.console import Console, RenderableType
 
 from harness.domain.cases.case import Claim, Workaround
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.findings.conclusions import Answer, Conclusion
-from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.finding import Answer, Conclusion, Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
-from harness.domain.findings.transitions import Cause, Kind, SignatureChange, Transition, Untested
+from harness.domain.findings.transition import Cause, Kind, SignatureChange, Transition, Untested
 from harness.domain.fixes.claims import ClaimEvidence, ClaimFinding
 from harness.domain.fixes.claims import ClaimResult as ClaimAnswer
 from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded

@@ -31,7 +31,7 @@ from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment
-from harness.jobs.protocols import Event, EventKind, Listener
+from harness.jobs.events import Event, EventKind, Listener
 
 LOCK_POLL_SECONDS = 0.5
 

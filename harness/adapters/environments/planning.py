@@ -89,7 +89,7 @@ class Planner:
     def __init__(self, resolver: Resolver, interpreters: Interpreters, home: Home) -> None:
         self._resolver = resolver
         self._interpreters = interpreters
-        self._plans = home.folder("plans")
+        self._home = home
 
     def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
         """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
@@ -103,7 +103,7 @@ class Planner:
             framework_package(),
             sys.executable,
         ]
-        file = self._plans / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}.json"
+        file = self._home.folder("plans") / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}.json"
         if (known := _recent(file)) is not None:
             return known
         made = self._plan_anew(timeline, wanted, mode, python)

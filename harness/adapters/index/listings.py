@@ -25,6 +25,7 @@ from pypi_simple import DistributionPackage, NoSuchProjectError
 from harness.adapters.index.address import with_password, without_password
 from harness.adapters.index.deadline import within
 from harness.adapters.index.package_index import TIMEOUT_SECONDS, PackageIndex
+from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError
 
@@ -76,15 +77,17 @@ class Listings:
         further = _further_addresses()
         self._indexes = [own, *(PackageIndex(home, address=one) for one in further if one.startswith("http"))]
         self._whole = len(self._indexes) == 1 + len(further)  # else an index in a folder may have what these lack
-        self._known = home.folder("index", own.folder_name, "known")
+        self._home = home
         self._pages: dict[str, tuple[float, Listing]] = {}
         self._guard = threading.Lock()
 
     def remember(self, names: Iterable[str]) -> None:
         """Keep in mind that the index has these packages: a later 404 is then its failure and no answer."""
         for name in map(canonicalize_name, names):
-            place = self._known / name
-            if not place.exists():
+            if self._knows(name):
+                continue
+            place = self._home.folder("index", self._indexes[0].folder_name, "known") / name
+            with disk_errors(place, "set HARNESS_HOME to a folder that can be written"):
                 place.touch()
 
     def of(self, package: str) -> Listing:
@@ -100,6 +103,9 @@ class Listings:
                 listing = self._ask(name)
                 self._pages[name] = (time.monotonic(), listing)
         return listing
+
+    def _knows(self, name: str) -> bool:
+        return (self._home.root / "index" / self._indexes[0].folder_name / "known" / name).exists()
 
     def _ask(self, name: str) -> Listing:
         files: list[DistributionPackage] = []
@@ -117,7 +123,7 @@ class Listings:
                         hint=HINT,
                     ) from error
                 whole = False
-        if whole and not files and ((self._known / name).exists() or self._indexes[0].has_cached(name)):
+        if whole and not files and (self._knows(name) or self._indexes[0].has_cached(name)):
             raise InfrastructureError(
                 f"the package index denies {name}, which it had before (HTTP 404)",
                 where=f"the page of {name}",

@@ -40,7 +40,7 @@ class PackageIndex:
 
     def __init__(self, home: Home, *, fresh_seconds: float = FRESH_SECONDS, address: str | None = None) -> None:
         self._address = address or index_address()
-        self._folder = home.folder("index", hashlib.sha256(self._address.encode()).hexdigest()[:12])
+        self._home = home
         self._fresh_seconds = fresh_seconds
 
     def page(self, package: str) -> IndexPage:
@@ -75,7 +75,7 @@ class PackageIndex:
     @property
     def folder_name(self) -> str:
         """Name of the folder that holds what this index said, below that of all indexes."""
-        return self._folder.name
+        return hashlib.sha256(self._address.encode()).hexdigest()[:12]
 
     def has_cached(self, package: str) -> bool:
         """Whether this index had the package once."""
@@ -139,7 +139,9 @@ class PackageIndex:
         return replace(cached, stale_reason=stale)
 
     def _file(self, package: str) -> Path:
-        return self._folder / f"{package}.json"
+        """The cached page; its folder is made when it is needed, so that a mistake on the command line leaves none."""
+        folder = self._home.folder("index", self.folder_name)
+        return folder / f"{package}.json"
 
     def _cached(self, package: str) -> IndexPage | None:
         """Return the cached page; an unreadable one counts as absent."""

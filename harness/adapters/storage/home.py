@@ -41,5 +41,7 @@ class Home:
             yield made
 
     def sweep(self) -> None:
-        """Remove the temporary folders that killed harnesses left behind."""
-        sweep(self.folder("scratch"))
+        """Remove the temporary folders that killed harnesses left behind; makes nothing."""
+        place = self.root / "scratch"
+        if place.is_dir():
+            sweep(place)

@@ -19,7 +19,7 @@ CREATE TABLE night (night TEXT PRIMARY KEY, package TEXT, nightly TEXT, control 
                     simulated INTEGER, seconds REAL, killed INTEGER);
 CREATE TABLE result (night TEXT, "case" TEXT, symptom TEXT, word TEXT, outcome TEXT, reason TEXT, expected TEXT,
                      control_healthy INTEGER, inferred INTEGER, PRIMARY KEY (night, "case", symptom));
-CREATE TABLE alarm (key TEXT PRIMARY KEY, package TEXT, "case" TEXT, symptom TEXT, opened TEXT, version TEXT,
+CREATE TABLE alert (key TEXT PRIMARY KEY, package TEXT, "case" TEXT, symptom TEXT, opened TEXT, version TEXT,
                     is_open INTEGER, good_nights INTEGER, closed TEXT);
 CREATE TABLE change (key TEXT, night TEXT, version TEXT, word TEXT, text TEXT);
 CREATE INDEX result_of_case ON result ("case", symptom, night);
@@ -32,7 +32,7 @@ class NightRow:
 
     night: str
     nightly: str
-    word: str
+    status: str
     symptoms: str
     reason: str
     inferred: bool
@@ -68,7 +68,7 @@ def rebuild(folder: Path, chronicle: NightlyHistory, killed: Sequence[str] = ())
     return path
 
 
-def evenings(path: Path, case: str) -> list[NightRow]:
+def nights(path: Path, case: str) -> list[NightRow]:
     """A line per night of one case, the last night first."""
     query = """
         SELECT n.night, n.nightly,
@@ -79,7 +79,7 @@ def evenings(path: Path, case: str) -> list[NightRow]:
     """
     with _open(path) as base:
         rows = [
-            NightRow(night=n, nightly=v, word=w, symptoms=s or "", reason=r or "", inferred=bool(i))
+            NightRow(night=n, nightly=v, status=w, symptoms=s or "", reason=r or "", inferred=bool(i))
             for n, v, w, s, r, i in base.execute(query, (case,))
         ]
     return list(_most_interesting(rows))
@@ -94,9 +94,9 @@ def bad_periods(path: Path, case: str) -> list[BadPeriod]:
     """
     periods: list[BadPeriod] = []
     with _open(path) as base:
-        for symptom, night, version, word, outcome in base.execute(query, (case,)):
+        for symptom, night, version, status, outcome in base.execute(query, (case,)):
             last = periods[-1] if periods and periods[-1].symptom == symptom and not periods[-1].over else None
-            bad = word in ("new", "regressed", "still bad") and outcome == "bad"
+            bad = status in ("new", "regressed", "still bad") and outcome == "bad"
             if bad and last is None:
                 periods.append(
                     BadPeriod(
@@ -125,13 +125,13 @@ def cases(path: Path) -> list[str]:
 def _most_interesting(rows: Sequence[NightRow]) -> Iterator[NightRow]:
     """Leave out what is as expected or undecided in nights that have a result of more interest."""
     quiet = ("as expected", "insufficient data")
-    loud = {row.night for row in rows if row.word not in quiet}
-    decided = {row.night for row in rows if row.word == "as expected"}
+    loud = {row.night for row in rows if row.status not in quiet}
+    decided = {row.night for row in rows if row.status == "as expected"}
     for row in rows:
-        if row.word not in quiet:
+        if row.status not in quiet:
             yield row
-        elif row.night not in loud and (row.word == "as expected" or row.night not in decided):
-            yield replace(row, symptoms="", reason="" if row.word == "as expected" else row.reason)
+        elif row.night not in loud and (row.status == "as expected" or row.night not in decided):
+            yield replace(row, symptoms="", reason="" if row.status == "as expected" else row.reason)
 
 
 @contextmanager
@@ -152,7 +152,7 @@ def _fill(base: sqlite3.Connection, chronicle: NightlyHistory, killed: Sequence[
                     r.night,
                     one.case,
                     one.symptom.value,
-                    one.word.value,
+                    one.status.value,
                     one.outcome.value if one.outcome else None,
                     one.reason,
                     one.expected,
@@ -164,14 +164,14 @@ def _fill(base: sqlite3.Connection, chronicle: NightlyHistory, killed: Sequence[
         )
     for day in killed:
         base.execute("INSERT INTO night VALUES (?, '', '', '', 'killed half-way', 0, 0, 0, 1)", (day,))
-    for alarm in chronicle.alarms:
-        symptom = alarm.symptom.value if alarm.symptom else None
-        named = (alarm.key, alarm.package, alarm.case, symptom, alarm.opened, alarm.version)
+    for alert in chronicle.alerts:
+        symptom = alert.symptom.value if alert.symptom else None
+        named = (alert.key, alert.package, alert.case, symptom, alert.opened, alert.version)
         base.execute(
-            "INSERT INTO alarm VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*named, alarm.is_open, alarm.good_nights, alarm.closed),
+            "INSERT INTO alert VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*named, alert.is_open, alert.good_nights, alert.closed),
         )
         base.executemany(
             "INSERT INTO change VALUES (?, ?, ?, ?, ?)",
-            [(alarm.key, c.night, c.version, c.word, c.text) for c in alarm.changes],
+            [(alert.key, c.night, c.version, c.status, c.text) for c in alert.changes],
         )

@@ -8,7 +8,7 @@ from harness import codec
 from harness.cli import options
 from harness.cli.progress import Terminal
 from harness.domain.releases.aggregation import ReleaseFacts
-from harness.jobs import aggregation
+from harness.jobs import releases
 from harness.jobs.requests import AggregationRequest
 from harness.reporting.trials import aggregation_report
 from harness.services import open_services
@@ -24,9 +24,9 @@ from harness.services import open_services
 def command(request: AggregationRequest, *, as_json: bool) -> int:
     """Show what _map_aggregation and the variables say in each release; without --live no TensorFlow is needed."""
     with open_services() as services, Terminal() as terminal:
-        releases = aggregation.read_aggregation(services, request, terminal)
+        facts = releases.read_aggregation(services, request, terminal)
     if as_json:
-        click.echo(codec.dumps(tuple[ReleaseFacts, ...], releases, indent=2))
+        click.echo(codec.dumps(tuple[ReleaseFacts, ...], facts, indent=2))
     else:
-        options.show(aggregation_report.terminal(request.package, releases, live=request.live))
+        options.show(aggregation_report.terminal(request.package, facts, live=request.live))
     return 0

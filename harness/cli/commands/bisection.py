@@ -8,7 +8,7 @@ import click
 
 from harness.cli import options
 from harness.cli.progress import Terminal
-from harness.domain.findings.conclusions import EXIT_CODES
+from harness.domain.findings.finding import EXIT_CODES
 from harness.domain.releases.channels import parse_channels
 from harness.jobs import bisection
 from harness.jobs.requests import BisectRequest

@@ -26,17 +26,17 @@ from harness.reporting.text import clean
 @options.json_option
 def command(case: str, state: Path, *, as_json: bool) -> int:
     """Show what the nights said of CASE. The SQLite file is made anew from the journal each time."""
-    book = FileNightlyJournal(state)
-    if not book.records():
+    journal = FileNightlyJournal(state)
+    if not journal.records():
         raise UsageError(
             "there is no night in this state", where=str(state), hint="run `harness nightly`, or give --state"
         )
-    path = nightly_database.rebuild(state, nightly_history(book.records()), book.killed())
+    path = nightly_database.rebuild(state, nightly_history(journal.records()), journal.killed())
     known = nightly_database.cases(path)
     if case not in known:
         near = difflib.get_close_matches(case, known, n=3, cutoff=0.4) or known
         raise UsageError(f"no night looked at {case!r}", where=str(state), hint=f"known: {', '.join(near)}")
-    nights, periods = nightly_database.evenings(path, case), nightly_database.bad_periods(path, case)
+    nights, periods = nightly_database.nights(path, case), nightly_database.bad_periods(path, case)
     if as_json:
         shown = {"case": case, "nights": [asdict(n) for n in nights], "bad_periods": [asdict(p) for p in periods]}
         click.echo(json.dumps(shown, indent=2))
@@ -44,7 +44,7 @@ def command(case: str, state: Path, *, as_json: bool) -> int:
     console = options.console()
     console.print(_nights(case, nights))
     for period in periods:
-        console.print(escape(_told(period)), highlight=False)
+        console.print(escape(_sentence(period)), highlight=False)
     if not periods:
         console.print("No bad period.")
     return 0
@@ -58,10 +58,10 @@ def _nights(case: str, nights: list[NightRow]) -> Table:
         table.add_column(name, overflow="fold")
     for n in nights:
         why = "taken over from two equal neighbours" if n.inferred else clean(n.reason, 90)
-        table.add_row(n.night, escape(n.nightly), n.word, n.symptoms, escape(why))
+        table.add_row(n.night, escape(n.nightly), n.status, n.symptoms, escape(why))
     return table
 
 
-def _told(period: BadPeriod) -> str:
+def _sentence(period: BadPeriod) -> str:
     end = f"to {period.last} ({period.last_version})" if period.over else f"and still on {period.last}"
     return f"{period.symptom}: bad from {period.first} ({period.first_version}) {end}, {period.nights} nights"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -11,76 +11,27 @@ import click
 from harness.adapters.processes.child_env import SECRETS
 from harness.adapters.storage.files import output_folder
 from harness.adapters.storage.nightly_journal import Busy, FileNightlyJournal, only_one
-from harness.cli import options, publication
+from harness.cli import nightly_options, options, publication
 from harness.cli.progress import Terminal
 from harness.cli.publication import PublicationRequest
 from harness.domain.errors import UsageError
 from harness.domain.nightly.nights import NightExit
 from harness.jobs.nightly.night_run import run_nights
-from harness.jobs.requests import WEEK, NightlyRequest
+from harness.jobs.requests import NightlyRequest
 from harness.services import open_services
-
-
-def request(*, simulate: bool, since: str | None, until: str | None, **values: object) -> NightlyRequest:
-    """The request of a command line; raises `UsageError` where a replay lacks its days."""
-    if simulate != bool(since and until):
-        raise UsageError("a replay needs its nights", where="--simulate, --since, --until", hint="give all three")
-    make: Callable[..., NightlyRequest] = NightlyRequest
-    return make(since=since or "", until=until or "", **values)
 
 
 @click.command("nightly")
 @click.argument("cases", metavar="[CASE]...", nargs=-1)
-@click.option(
-    "--package",
-    type=click.Choice(["keras-nightly", "tf-nightly", "tf-nightly-cpu"]),
-    default="keras-nightly",
-    show_default=True,
-    help="Distribution of the nightlies.",
-)
+@nightly_options.package_option
 @options.state_option
-@click.option(
-    "--expectations",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=None,
-    help="What is known and expected (default: repro_cases/expectations.toml).",
-)
-@click.option(
-    "--stale-after",
-    type=click.IntRange(0),
-    default=3,
-    show_default=True,
-    help="Days after which the newest build is too old, which is an alert of its own.",
-)
-@click.option(
-    "--confirmations",
-    type=click.IntRange(1, 20),
-    default=3,
-    show_default=True,
-    help="Agreeing fresh trials that a change needs to be believed.",
-)
+@nightly_options.judgement_options
 @options.jobs_option
 @options.environment_options
-@click.option("--simulate", is_flag=True, help="Replay nights of the past, with what existed on each of them.")
-@click.option("--since", default=None, metavar="DAY", help="First night of a replay.")
-@click.option("--until", default=None, metavar="DAY", help="Last night of a replay.")
-@click.option(
-    "--max-gap",
-    type=click.IntRange(0),
-    default=WEEK,
-    show_default=True,
-    help="Most nights in a row that a replay may leave out between two nights with the same verdict "
-    "(0: run every one).",
-)
-@click.option("--report-only", is_flag=True, help="Run nothing: write and publish what the journal says.")
-@click.option(
-    "--github", default=None, metavar="OWNER/REPO", help="Open, update and close issues there to match the alerts."
-)
-@click.option("--base-url", default=None, metavar="URL", help="Of the GitHub API (GitHub Enterprise, tests).")
-@click.option("--webhook", default=None, metavar="URL", help="Post the night there as JSON.")
-@click.option("--dry-run", is_flag=True, help="Print what would be published, publish nothing.")
+@nightly_options.replay_options
+@nightly_options.publication_options
 @options.json_option
-@options.makes(request, beside=["report_only", "github", "base_url", "webhook", "dry_run", "as_json"])
+@options.makes(nightly_options.request, beside=["report_only", "github", "base_url", "webhook", "dry_run", "as_json"])
 def command(
     request: NightlyRequest,
     *,

@@ -8,7 +8,7 @@ import click
 
 from harness.cli import options
 from harness.cli.progress import Terminal
-from harness.jobs import verification
+from harness.jobs.fixes import verification
 from harness.jobs.requests import VerifyRequest
 from harness.reporting.fixes import fix_report
 from harness.services import open_services

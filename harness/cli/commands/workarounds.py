@@ -10,7 +10,7 @@ from harness.cli import options
 from harness.cli.progress import Terminal
 from harness.domain.errors import ExitCode
 from harness.domain.fixes.workarounds import Effect, WorkaroundReport
-from harness.jobs import workarounds
+from harness.jobs.fixes import workarounds
 from harness.jobs.requests import WorkaroundsRequest
 from harness.reporting.fixes import workarounds_report
 from harness.services import open_services

@@ -139,8 +139,10 @@ def _same(one: float | None, other: float | None) -> bool:
 def _boundary(facts: DiagnosisFacts, watched: Observation, controls: Controls) -> tuple[Boundary, str, str]:
     ending = watched.ending
     if ending.kind not in (EndingKind.FINISHED, EndingKind.RAISED):
-        told = f"the trial was ended while it was at {ending.stage.value}: {ending.kind.value} {ending.message or ''}"
-        return Boundary.OPEN, told.rstrip(), "give it more time or memory, or fewer steps"
+        observed = (
+            f"the trial was ended while it was at {ending.stage.value}: {ending.kind.value} {ending.message or ''}"
+        )
+        return Boundary.OPEN, observed.rstrip(), "give it more time or memory, or fewer steps"
     if facts.step is None and ending.kind is EndingKind.FINISHED:
         return _finite(facts, watched, controls)
     share = next((one for one in facts.shares if went_wrong(one)), None)
@@ -149,8 +151,8 @@ def _boundary(facts: DiagnosisFacts, watched: Observation, controls: Controls) -
         return Boundary.DATA, f"{bad_samples(wrong_data)}; {_first(facts, share)}", "drop or repair these samples"
     too_large = next((array for array in facts.arrays if _overflows(array, facts)), None)
     if too_large is not None:
-        told = f"{reach(too_large)} and does not fit {facts.compute_dtype} (largest {facts.compute_max:.6g})"
-        return Boundary.DATA, f"{told}; {_first(facts, share)}", _normalise(too_large)
+        observed = f"{reach(too_large)} and does not fit {facts.compute_dtype} (largest {facts.compute_max:.6g})"
+        return Boundary.DATA, f"{observed}; {_first(facts, share)}", _normalise(too_large)
     if facts.step is None:
         return _raised(facts, watched, share)
     return _in_training(facts, share, controls)
@@ -172,31 +174,35 @@ def _normalise(array: ArrayFacts) -> str:
 
 def _finite(facts: DiagnosisFacts, watched: Observation, controls: Controls) -> tuple[Boundary, str, str]:
     """What to say where no step left anything non-finite."""
-    told = f"nothing became non-finite in {facts.steps} steps"
+    observed = f"nothing became non-finite in {facts.steps} steps"
     if watched.nonfinite_numbers:
         name = watched.nonfinite_numbers[0]
-        return Boundary.OPEN, f"{told} of training, yet {name} is {watched.numbers[name]}", "evaluate batch by batch"
+        return (
+            Boundary.OPEN,
+            f"{observed} of training, yet {name} is {watched.numbers[name]}",
+            "evaluate batch by batch",
+        )
     if facts.scaling:
-        return _half_scaled(facts, told)
+        return _half_scaled(facts, observed)
     wrong = [
         f"{symptom.value}: {verdict.reason}"
         for symptom, verdict in (controls.verdicts or {}).items()
         if verdict.outcome is Outcome.BAD
     ]
     if wrong:
-        told += f"; but it is not what one replica trains: {'; '.join(wrong)}"
-        return Boundary.NONE, told, "ask since when: harness bisect CASE SETTINGS"
-    return Boundary.NONE, told, "train more steps, on more replicas, or on another release"
+        observed += f"; but it is not what one replica trains: {'; '.join(wrong)}"
+        return Boundary.NONE, observed, "ask since when: harness bisect CASE SETTINGS"
+    return Boundary.NONE, observed, "train more steps, on more replicas, or on another release"
 
 
-def _half_scaled(facts: DiagnosisFacts, told: str) -> tuple[Boundary, str, str]:
+def _half_scaled(facts: DiagnosisFacts, observed: str) -> tuple[Boundary, str, str]:
     """A step that uses one half of its loss-scale optimizer."""
     if facts.scaling == "not scaled":
         wrong = "the step never calls optimizer.scale_loss, yet its gradients are divided by the scale"
-        return Boundary.OPTIMISATION, f"{told}; but {wrong}", "differentiate optimizer.scale_loss(loss)"
+        return Boundary.OPTIMISATION, f"{observed}; but {wrong}", "differentiate optimizer.scale_loss(loss)"
     wrong = "the step hands scaled gradients to the inner optimizer, so they are never divided by the scale"
     scale = f" ({facts.loss_scale:.6g})" if facts.loss_scale else ""
-    return Boundary.OPTIMISATION, f"{told}; {wrong}{scale}", "call apply of the loss-scale optimizer itself"
+    return Boundary.OPTIMISATION, f"{observed}; {wrong}{scale}", "call apply of the loss-scale optimizer itself"
 
 
 def _raised(facts: DiagnosisFacts, watched: Observation, share: ShareFacts | None) -> tuple[Boundary, str, str]:
@@ -232,8 +238,8 @@ def _in_training(facts: DiagnosisFacts, share: ShareFacts | None, controls: Cont
     if share is not None:
         return _in_share(facts, share, controls.baseline)
     if facts.not_replayed:
-        told = f"step {facts.step}: {first_place(facts, None)} is not finite; the step cannot be replayed"
-        return Boundary.OPEN, f"{told}: {facts.not_replayed}", "make the step one that can be replayed"
+        observed = f"step {facts.step}: {first_place(facts, None)} is not finite; the step cannot be replayed"
+        return Boundary.OPEN, f"{observed}: {facts.not_replayed}", "make the step one that can be replayed"
     return (
         Boundary.OPTIMISATION,
         f"step {facts.step}: forward pass, loss and gradients are finite, yet {_weight(facts)} is not after the update",
@@ -265,10 +271,10 @@ def _overflow(facts: DiagnosisFacts, share: ShareFacts, place: str) -> tuple[Bou
     """A gradient overflows with loss scaling only."""
     scale = f" The scale is {facts.loss_scale:.6g}." if facts.loss_scale else ""
     if facts.optimizer == "LossScaleOptimizer" and share.replica > 0:
-        told = "LossScaleOptimizer asks the first replica only, whose gradients are finite, and applies the step"
+        observed = "LossScaleOptimizer asks the first replica only, whose gradients are finite, and applies the step"
         return (
             Boundary.OPTIMISATION,
-            f"{place}; {told}.{scale}",
+            f"{place}; {observed}.{scale}",
             "start it lower: LossScaleOptimizer(initial_scale=2**8)",
         )
     return Boundary.OPTIMISATION, f"{place}.{scale}", "lower the loss scale"
@@ -278,9 +284,9 @@ def _metric_state(facts: DiagnosisFacts) -> tuple[Boundary, str, str]:
     metric = next((v for v in facts.bad if v.role == "metric"), facts.bad[0])
     how = f" (aggregation {metric.aggregation}, synchronization {metric.synchronization})" if metric.aggregation else ""
     place = f"step {facts.step}, replica {metric.replica}: {metric.path}{how}"
-    told = f"{place} is not finite while weights, forward pass, loss and gradients are"
+    observed = f"{place} is not finite while weights, forward pass, loss and gradients are"
     if metric.aggregation == "SUM" and metric.synchronization == "ON_WRITE":
         why = "the mark of the aggregation regression, each write sums the whole state over the replicas"
         change = "see whether the fix is right: harness verify-fix CASE --fix metrics-on-read RANGE"
-        return Boundary.METRIC_STATE, f"{told}: {why}", change
-    return Boundary.METRIC_STATE, told, f"take {metric.path.split('/')[0]} out of the metrics: is the rest finite?"
+        return Boundary.METRIC_STATE, f"{observed}: {why}", change
+    return Boundary.METRIC_STATE, observed, f"take {metric.path.split('/')[0]} out of the metrics: is the rest finite?"

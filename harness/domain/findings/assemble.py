@@ -1,4 +1,4 @@
-"""The one way from the journal's entries to a finding: board, release results, transitions, conclusion."""
+"""The one way from the journal's entries to a finding: history, release results, transitions, conclusion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
-from harness.domain.findings.transitions import Untested, signature_changes, transitions
+from harness.domain.findings.transition import Untested
+from harness.domain.findings.transitions import signature_changes, transitions
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.posterior import settle
@@ -24,7 +25,7 @@ from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
 
 def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> list[ReleaseState]:
-    """Return one row per release of the timeline."""
+    """Return one state per release of the timeline."""
     by_release = group(entries)
     return [row(case, by_release.get(release.version, []), variant) for release in timeline.releases]
 
@@ -33,21 +34,21 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
-    rows = history(case, timeline, entries, variant)
-    found = transitions(timeline, rows, policy.symptoms, policy.confirmations, policy.confidence)
+    states = history(case, timeline, entries, variant)
+    found = transitions(timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
     return Finding(
         title=case.title,
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(results(timeline, entries, variant, rows, policy.symptoms)),
+        releases=tuple(results(timeline, entries, variant, states, policy.symptoms)),
         excluded=(
             *(Untested(version=x.release.version, reason=_excluded(x)) for x in timeline.excluded),
             *(Untested(version=day, reason=Reason(kind=ReasonKind.NO_BUILD)) for day in timeline.absent),
         ),
         transitions=explained(found, header.causes, timeline),
-        signature_changes=tuple(signature_changes(timeline, rows, policy.symptoms)),
-        conclusion=conclude(timeline, rows, policy.symptoms, found),
+        signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
+        conclusion=conclude(timeline, states, policy.symptoms, found),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
@@ -85,15 +86,10 @@ def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
     refusals = (entry.untestable for entry in entries if entry.untestable is not None)
     blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
     runs = tuple(
-        judge(case, own, observed(entries, reference_for(variant), repeat))
+        judge(case, own, observed(entries, variant.reference, repeat))
         for repeat, own in repeats(entries, variant).items()
     )
     return ReleaseState(runs=runs, blocked=None if runs else blocked)
-
-
-def reference_for(variant: Variant) -> Variant:
-    """The trial that a variant is held against: one replica, no strategy, no fix, the same switches."""
-    return Variant(options=variant.options)
 
 
 def repeats(entries: Sequence[Entry], variant: Variant) -> dict[int, Observation]:
@@ -132,16 +128,16 @@ def results(
     timeline: Timeline,
     entries: Sequence[Entry],
     variant: Variant,
-    rows: Sequence[ReleaseState],
-    asked: Sequence[Symptom] = (),
+    states: Sequence[ReleaseState],
+    symptoms: Sequence[Symptom] = (),
 ) -> list[ReleaseResult]:
     """Describe every release of the timeline for the report; its verdict is about what was asked."""
     by_release = group(entries)
-    settled = {symptom: settle(rows, symptom) for symptom in Symptom}
+    settled = {symptom: settle(states, symptom) for symptom in Symptom}
     found = []
     for n, release in enumerate(timeline.releases):
-        told = {s: v for s, column in settled.items() if (v := column[n]) is not None and rows[n].runs}
-        found.append(_result(release, by_release.get(release.version, []), variant, rows[n], told, asked))
+        decided = {s: v for s, column in settled.items() if (v := column[n]) is not None and states[n].runs}
+        found.append(_result(release, by_release.get(release.version, []), variant, states[n], decided, symptoms))
     return found
 
 
@@ -151,11 +147,11 @@ def _result(
     variant: Variant,
     known: ReleaseState,
     verdicts: Mapping[Symptom, Verdict],
-    asked: Sequence[Symptom],
+    symptoms: Sequence[Symptom],
 ) -> ReleaseResult:
-    about = answering(verdicts, asked)
+    about = answering(verdicts, symptoms)
     own = _any(repeats(entries, variant))
-    reference = _any(repeats(entries, reference_for(variant)))
+    reference = _any(repeats(entries, variant.reference))
     return ReleaseResult(
         version=release.version,
         released=_date(release.released),
@@ -172,9 +168,9 @@ def _result(
     )
 
 
-def answering(verdicts: Mapping[Symptom, Verdict], asked: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:
+def answering(verdicts: Mapping[Symptom, Verdict], symptoms: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:
     """The verdicts on what was asked; all of them when nothing was."""
-    return {symptom: verdict for symptom, verdict in verdicts.items() if not asked or symptom in asked}
+    return {symptom: verdict for symptom, verdict in verdicts.items() if not symptoms or symptom in symptoms}
 
 
 def shown(verdicts: Mapping[Symptom, Verdict]) -> tuple[Symptom, ...]:

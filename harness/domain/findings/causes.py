@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from harness.domain.cases import toml_tables
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
-from harness.domain.findings.transitions import Cause, Kind, Transition
+from harness.domain.findings.transition import Cause, Kind, Transition
 from harness.domain.releases.release import Channel, Timeline
 
 
@@ -83,12 +83,14 @@ def build(table: Mapping[str, Any], *, where: str) -> tuple[KnownCause, ...]:
 
 def explained(found: Sequence[Transition], known: Sequence[KnownCause], timeline: Timeline) -> tuple[Transition, ...]:
     """The transitions, each with the causes that are known for it; between two commits, the later one is found."""
-    told = []
+    found_causes = []
     for transition in found:
         causes = [*_commit(transition, timeline), *_recorded(transition, known)]
         by_link = {cause.link: cause for cause in reversed(causes)}  # what was found says more than what was recorded
-        told.append(replace(transition, causes=tuple(cause for cause in causes if by_link[cause.link] is cause)))
-    return tuple(told)
+        found_causes.append(
+            replace(transition, causes=tuple(cause for cause in causes if by_link[cause.link] is cause))
+        )
+    return tuple(found_causes)
 
 
 def _commit(transition: Transition, timeline: Timeline) -> list[Cause]:

@@ -10,7 +10,7 @@ from harness.domain.search.history import History
 from harness.domain.search.posterior import Posterior, posterior_of
 
 LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Island lengths for which the probability of a miss is told."""
+"""Island lengths for which the probability of a miss is stated."""
 
 WORTH_TELLING = 0.005
 
@@ -79,8 +79,8 @@ def missed_island(tested: Sequence[int], releases: int, length: int, pass_chance
 
 def _untestable(versions: Sequence[str], history: History) -> Iterator[str]:
     """Stretches of broken releases, with the commonest reason; at an end they move the answer's limits."""
-    for start, stop in _stretches([row.blocked is not None for row in history]):
-        reasons = [str(row.blocked) or "no reason on record" for row in history[start:stop]]
+    for start, stop in _stretches([state.blocked is not None for state in history]):
+        reasons = [str(state.blocked) or "no reason on record" for state in history[start:stop]]
         reason = max(sorted(set(reasons)), key=reasons.count)
         name = versions[start] if stop - start == 1 else f"{versions[start]} to {versions[stop - 1]}"
         limit = ""
@@ -120,20 +120,20 @@ def _missed(history: History, posteriors: Sequence[Posterior]) -> Iterator[str]:
         passing = [0.0 if bad else (1 - rate) ** runs[place] for place, bad in posterior.states.items()]
         yield from _odds(history, posterior.symptom.value, posterior.places, passing)
     if not posteriors:
-        tested = [place for place, row in enumerate(history) if row.tallies]
+        tested = [place for place, state in enumerate(history) if state.tallies]
         yield from _odds(history, "any symptom", tested, [])
 
 
 def _odds(history: History, name: str, tested: Sequence[int], passing: Sequence[float]) -> Iterator[str]:
     odds = {length: missed_island(tested, len(history), length, passing) for length in LENGTHS}
-    told = [f"{percent(chance)} if {length} long" for length, chance in odds.items() if chance >= WORTH_TELLING]
-    if told and tested:
-        unrun = sum(not row.tried for row in history)
+    chances = [f"{percent(chance)} if {length} long" for length, chance in odds.items() if chance >= WORTH_TELLING]
+    if chances and tested:
+        unrun = sum(not state.tried for state in history)
         were = "was" if unrun == 1 else "were"
         yield (
             f"{name}: {len(tested)} of {len(history)} releases tell of it"
             f"{f', {unrun} {were} not run' if unrun else ''}. Another island of bad releases would have been "
-            f"missed with a probability of {', '.join(told)}."
+            f"missed with a probability of {', '.join(chances)}."
         )
 
 

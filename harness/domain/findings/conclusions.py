@@ -3,60 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import ExitCode
 from harness.domain.findings.caveats import caveats, flaky_share, percent
-from harness.domain.findings.transitions import SignatureChange, Transition, describe, signature_changes
+from harness.domain.findings.finding import Answer, Conclusion
+from harness.domain.findings.transition import SignatureChange, Transition, describe
+from harness.domain.findings.transitions import signature_changes
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
 from harness.domain.search.posterior import posterior_of
 
 
-class Answer(str, Enum):
-    """The four ways in which a search ends."""
-
-    ANSWERED = "answered"
-    NO_RELEASE = "no-release"
-    EVERY_RELEASE = "every-release"
-    INCONCLUSIVE = "inconclusive"
-
-
-EXIT_CODES = {
-    Answer.ANSWERED: ExitCode.ANSWERED,
-    Answer.NO_RELEASE: ExitCode.NO_RELEASE,
-    Answer.EVERY_RELEASE: ExitCode.EVERY_RELEASE,
-    Answer.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Conclusion:
-    """The verdict sentence and what it rests on.
-
-    Attributes:
-        answer: Which of the four ways.
-        sentence: The answer in words.
-        history: Whether the history is monotonic.
-        coverage: How much of the timeline was run.
-        not_run: Versions that nobody tried.
-        caveats: Flakiness, untestable stretches, islands that may have been missed, failures that turn into
-            another one; one sentence each.
-    """
-
-    answer: Answer
-    sentence: str
-    history: str
-    coverage: str
-    not_run: tuple[str, ...] = ()
-    caveats: tuple[str, ...] = ()
-
-
-def conclude(timeline: Timeline, history: History, asked: Sequence[Symptom], found: Sequence[Transition]) -> Conclusion:
+def conclude(
+    timeline: Timeline, history: History, symptoms: Sequence[Symptom], found: Sequence[Transition]
+) -> Conclusion:
     """Sum the search up in sentences."""
-    seen = seen_symptoms(history, asked)
+    seen = seen_symptoms(history, symptoms)
     states = {symptom: posterior_of(history, symptom).states for symptom in seen or list(Symptom)}
     tested = sorted({place for places in states.values() for place in places})
     changing = {t.symptom for t in found}
@@ -65,13 +27,13 @@ def conclude(timeline: Timeline, history: History, asked: Sequence[Symptom], fou
         answer = Answer.ANSWERED if found else Answer.EVERY_RELEASE
         sentence = "; ".join([*map(describe, found), *_everywhere(timeline, history, steady)]) + "."
     elif tested:
-        names = ", ".join(s.value for s in asked) or "any symptom"
+        names = ", ".join(s.value for s in symptoms) or "any symptom"
         answer, sentence = Answer.NO_RELEASE, f"{names}: in no release from {_range(timeline, tested)}."
     else:
         answer = Answer.INCONCLUSIVE
         sentence = "No release of the range could be tested; see the reason of each."
-    not_run = tuple(timeline.releases[i].version for i, row in enumerate(history) if not row.tried)
-    turned = [_turned(change) for change in signature_changes(timeline, history, asked)]
+    not_run = tuple(timeline.releases[i].version for i, state in enumerate(history) if not state.tried)
+    turned = [_turned(change) for change in signature_changes(timeline, history, symptoms)]
     return Conclusion(
         answer=answer,
         sentence=sentence,
@@ -117,8 +79,8 @@ def _history(found: Sequence[Transition]) -> str:
 
 
 def _coverage(history: History, not_run: Sequence[str]) -> str:
-    run = sum(bool(row.runs) for row in history)
-    blocked = sum(row.blocked is not None for row in history)
+    run = sum(bool(state.runs) for state in history)
+    blocked = sum(state.blocked is not None for state in history)
     if run == len(history):
         return f"Every one of the {len(history)} releases of the range was run."
     parts = [f"{run} of {len(history)} releases were run"]

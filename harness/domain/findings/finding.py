@@ -4,16 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.findings.conclusions import Conclusion
+from harness.domain.errors import ExitCode
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
-from harness.domain.findings.transitions import SignatureChange, Transition, Untested
+from harness.domain.findings.transition import SignatureChange, Transition, Untested
 from harness.domain.trials.observation import NonFinite
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
 SCHEMA_VERSION = 1
+
+
+class Answer(str, Enum):
+    """The four ways in which a search ends."""
+
+    ANSWERED = "answered"
+    NO_RELEASE = "no-release"
+    EVERY_RELEASE = "every-release"
+    INCONCLUSIVE = "inconclusive"
+
+
+EXIT_CODES = {
+    Answer.ANSWERED: ExitCode.ANSWERED,
+    Answer.NO_RELEASE: ExitCode.NO_RELEASE,
+    Answer.EVERY_RELEASE: ExitCode.EVERY_RELEASE,
+    Answer.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclusion:
+    """The verdict sentence and what it rests on.
+
+    Attributes:
+        answer: Which of the four ways.
+        sentence: The answer in words.
+        history: Whether the history is monotonic.
+        coverage: How much of the timeline was run.
+        not_run: Versions that nobody tried.
+        caveats: Flakiness, untestable stretches, islands that may have been missed, failures that turn into
+            another one; one sentence each.
+    """
+
+    answer: Answer
+    sentence: str
+    history: str
+    coverage: str
+    not_run: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,8 +54,10 @@ class Question:
     @property
     def setup(self) -> str:
         """How the case is run, in words; no options, no word about them."""
-        told = f"{self.replicas} replicas ({self.strategy}) against one"
-        return f"{told}, with {', '.join(f'{name}={value}' for name, value in self.options)}" if self.options else told
+        count = f"{self.replicas} replicas ({self.strategy}) against one"
+        return (
+            f"{count}, with {', '.join(f'{name}={value}' for name, value in self.options)}" if self.options else count
+        )
 
     def differences(self, other: Question) -> list[str]:
         """Name every field in which another question differs, with both values."""

@@ -49,14 +49,14 @@ def causes(fixes: Sequence[FixResult]) -> list[str]:
     Args:
         fixes: Results of a sweep, named ``key->VALUE``.
     """
-    told = []
+    found = []
     for place, one in enumerate(fixes[0].releases if fixes else ()):
         for symptom, (without, _) in one.by_symptom.items():
             gone = [f.name for f in fixes if _gone(f.releases[place], symptom)]
             if without == Outcome.BAD.value and gone:
                 keys = ", ".join(dict.fromkeys(name.split("->")[0] for name in gone))
-                told.append(f"{symptom} on {one.version} hangs on the key {keys}: gone with {', '.join(gone)}")
-    return told
+                found.append(f"{symptom} on {one.version} hangs on the key {keys}: gone with {', '.join(gone)}")
+    return found
 
 
 def _gone(one: Graded, symptom: str) -> bool:
@@ -74,12 +74,12 @@ def workarounds(package: str, rows: Sequence[tuple[str, Verdicts]], targets: Seq
     """
     stretches: list[tuple[str, list[str], str]] = []
     for version, verdicts in rows:
-        told, evidence = _worth(verdicts, targets)
-        if stretches and stretches[-1][0] == told:
+        worth, evidence = _worth(verdicts, targets)
+        if stretches and stretches[-1][0] == worth:
             stretches[-1][1].append(version)
         else:
-            stretches.append((told, [version], evidence))
-    return [f"pin {package} {_span(versions)}: {told}{evidence}" for told, versions, evidence in stretches]
+            stretches.append((worth, [version], evidence))
+    return [f"pin {package} {_span(versions)}: {worth}{evidence}" for worth, versions, evidence in stretches]
 
 
 def _span(versions: Sequence[str]) -> str:

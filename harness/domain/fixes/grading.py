@@ -121,19 +121,19 @@ def _sick(
     case: Case, without: Verdicts, patched: Verdicts, shown: Sequence[Symptom], targets: Sequence[Symptom]
 ) -> tuple[Grade, str]:
     bad = [s for s, v in patched.items() if v.outcome is Outcome.BAD]
-    told = "; ".join(f"{s.value}: {patched[s].reason}" for s in bad)
+    remaining = "; ".join(f"{s.value}: {patched[s].reason}" for s in bad)
     gone = [s for s in shown if s in patched and patched[s].outcome is Outcome.GOOD]
     new = [s for s in bad if s not in without or without[s].outcome is not Outcome.BAD]
     hidden = [s for s in shown if not _decided(patched, s)]
     if (new and hidden) or any(_turned(s, without, patched) for s in bad if s in shown):
-        return Grade.BREAKS, f"with the fix {told}"
+        return Grade.BREAKS, f"with the fix {remaining}"
     if not gone and len(hidden) < len(shown):
-        return Grade.NO_EFFECT, f"still there: {told}"
+        return Grade.NO_EFFECT, f"still there: {remaining}"
     if not gone:
         return Grade.INCONCLUSIVE, f"with the fix it cannot be told: {why_untold(patched, shown)}"
     names = ", ".join(s.value for s in gone)
     if bad:
-        return Grade.MASKS, f"{names} is gone, but {told}"
+        return Grade.MASKS, f"{names} is gone, but {remaining}"
     if left := _not_compared(case, patched, (*shown, *targets)):
         return Grade.INCONCLUSIVE, f"{names} is gone, but not everything could be compared: {left}"
     return Grade.PROVEN, f"{names} is gone and {_equality(case)}"
@@ -144,10 +144,10 @@ def _turned(symptom: Symptom, without: Verdicts, patched: Verdicts) -> bool:
     return symptom in ENDS and without[symptom].signature != patched[symptom].signature
 
 
-def _not_compared(case: Case, patched: Verdicts, asked: Sequence[Symptom]) -> str:
+def _not_compared(case: Case, patched: Verdicts, symptoms: Sequence[Symptom]) -> str:
     if case.level is Level.MODEL and case.tolerance == Tolerance(metric=None, weights=None):
         return "the case compares neither metrics nor weights"
-    return next((_untouched(s) for s in asked if s not in patched), why_skipped(patched))
+    return next((_untouched(s) for s in symptoms if s not in patched), why_skipped(patched))
 
 
 def _equality(case: Case) -> str:

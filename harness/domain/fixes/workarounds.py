@@ -150,7 +150,7 @@ def sound(case: Case, fault: parameters.Settings, remedy: Collection[str] = ()) 
     return Variant(options=parameters.check(case, parameters.merge(fault, off), where=case.path))
 
 
-def told(graded: Graded) -> tuple[Effect, Effect]:
+def effects(graded: Graded) -> tuple[Effect, Effect]:
     """Answer (cured?, right?) from a grade and the outcomes without and with the remedy."""
     shown = [outcomes for outcomes in graded.by_symptom.values() if outcomes[0] == Outcome.BAD.value]
     if graded.grade is Grade.NOT_REPRODUCED:
@@ -170,13 +170,13 @@ def sentences(rows: Sequence[WorkaroundRow]) -> list[str]:
 
 
 def _summary(cells: Sequence[Measured]) -> str:
-    asked = [cell for cell in cells if cell.cured is not Effect.MOOT]
-    if not asked:
+    faulty = [cell for cell in cells if cell.cured is not Effect.MOOT]
+    if not faulty:
         return "the fault shows nowhere"
-    cured = [cell for cell in asked if cell.cured is Effect.YES]
+    cured = [cell for cell in faulty if cell.cured is Effect.YES]
     right = [cell for cell in cured if cell.right is Effect.YES]
     wrong = [cell for cell in cured if cell.right is Effect.NO]
-    parts = [f"cures {len(cured)} of {len(asked)}", f"right in {len(right)}"]
+    parts = [f"cures {len(cured)} of {len(faulty)}", f"right in {len(right)}"]
     parts += [f"leaves wrong values in {len(wrong)}"] if wrong else []
     unknown = len(cured) - len(right) - len(wrong)
     parts += [f"whether it is right cannot be told in {unknown}"] if unknown else []

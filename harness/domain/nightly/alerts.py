@@ -1,4 +1,4 @@
-"""Alarms: one per signature, opened, kept and closed by the nights; a fold over the journal and nothing else.
+"""Alerts: one per signature, opened, kept and closed by the nights; a fold over the journal and nothing else.
 
 new, regressed          opens it, or opens it again
 still bad               keeps it open
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.nightly.case_status import CaseStatus, JudgedSymptom, advance, judge_case
-from harness.domain.nightly.nights import ALARMING, Narrowed, NightRecord, Status
+from harness.domain.nightly.nights import ALERTING, Narrowed, NightRecord, Status
 from harness.domain.verdicts.verdict import Outcome
 
 GOOD_NIGHTS = 3
@@ -25,21 +25,21 @@ STALE = "stale-index"
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Something that happened to an alarm and is worth a comment."""
+    """Something that happened to an alert and is worth a comment."""
 
     night: str
     version: str
-    word: str
+    status: str
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlertNight:
-    """One night as an alarm remembers it."""
+    """One night as an alert remembers it."""
 
     night: str
     version: str
-    word: str
+    status: str
     reason: str = ""
     inferred: bool = False
 
@@ -73,12 +73,12 @@ class Alert:
     good_version: str = ""
     closed: str = ""
     changes: tuple[Change, ...] = ()
-    evenings: tuple[AlertNight, ...] = ()
+    nights: tuple[AlertNight, ...] = ()
     narrowed: tuple[Narrowed, ...] = ()
 
     @property
     def key(self) -> str:
-        """What makes it one alarm and not a hundred and twenty: package, case and symptom."""
+        """What makes it one alert and not a hundred and twenty: package, case and symptom."""
         parts = (self.package, self.case, self.symptom.value if self.symptom else "")
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
@@ -93,12 +93,12 @@ class Alert:
     def last_bad(self) -> AlertNight | None:
         """The last night that showed it."""
         shown = (Status.NEW.value, Status.REGRESSED.value, Status.STILL_BAD.value)
-        return next((e for e in reversed(self.evenings) if e.word in shown), None)
+        return next((e for e in reversed(self.nights) if e.status in shown), None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedNight:
-    """A night with its words."""
+    """A night with its statuses."""
 
     record: NightRecord
     judged: tuple[JudgedSymptom, ...]
@@ -106,20 +106,20 @@ class JudgedNight:
 
 @dataclass(frozen=True, kw_only=True)
 class NightlyHistory:
-    """All nights with their words, and where things stand after the last one."""
+    """All nights with their statuses, and the status of each case after the last one."""
 
     nights: tuple[JudgedNight, ...] = ()
-    standings: Mapping[tuple[str, Symptom], CaseStatus] = field(default_factory=dict)
-    alarms: tuple[Alert, ...] = ()
+    statuses: Mapping[tuple[str, Symptom], CaseStatus] = field(default_factory=dict)
+    alerts: tuple[Alert, ...] = ()
 
     @property
-    def open_alarms(self) -> tuple[Alert, ...]:
+    def open_alerts(self) -> tuple[Alert, ...]:
         """Those that are open now."""
-        return tuple(alarm for alarm in self.alarms if alarm.is_open)
+        return tuple(alert for alert in self.alerts if alert.is_open)
 
 
 def nightly_history(records: Iterable[NightRecord]) -> NightlyHistory:
-    """Read the whole journal: the same journal always gives the same words, standings and alarms."""
+    """Read the whole journal: the same journal always gives the same statuses and alerts."""
     so_far = NightlyHistory()
     for record in records:
         so_far = after(so_far, record)
@@ -128,26 +128,26 @@ def nightly_history(records: Iterable[NightRecord]) -> NightlyHistory:
 
 def after(before: NightlyHistory, record: NightRecord) -> NightlyHistory:
     """One night more."""
-    judged = tuple(one for seen in record.cases for one in judge_case(record, seen, before.standings))
-    alarms = {alarm.key: alarm for alarm in before.alarms}
-    for changed in _touched(alarms, record, judged):
-        alarms[changed.key] = changed
+    judged = tuple(one for seen in record.cases for one in judge_case(record, seen, before.statuses))
+    alerts = {alert.key: alert for alert in before.alerts}
+    for changed in _touched(alerts, record, judged):
+        alerts[changed.key] = changed
     return NightlyHistory(
         nights=(*before.nights, JudgedNight(record=record, judged=judged)),
-        standings=advance(before.standings, record, judged),
-        alarms=tuple(alarms.values()),
+        statuses=advance(before.statuses, record, judged),
+        alerts=tuple(alerts.values()),
     )
 
 
-def _touched(alarms: Mapping[str, Alert], record: NightRecord, judged: Sequence[JudgedSymptom]) -> Iterator[Alert]:
+def _touched(alerts: Mapping[str, Alert], record: NightRecord, judged: Sequence[JudgedSymptom]) -> Iterator[Alert]:
     for one in judged:
         fresh = _blank(record, one.case, one.symptom)
-        known = alarms.get(fresh.key)
-        if known is not None or one.word in ALARMING:
+        known = alerts.get(fresh.key)
+        if known is not None or one.status in ALERTING:
             yield _step(known or fresh, record, one)
     fresh = _blank(record, STALE, None)
-    if not record.fault and (fresh.key in alarms or record.stale):
-        yield _step_index(alarms.get(fresh.key, fresh), record)
+    if not record.fault and (fresh.key in alerts or record.stale):
+        yield _step_index(alerts.get(fresh.key, fresh), record)
 
 
 def _blank(record: NightRecord, case: str, symptom: Symptom | None) -> Alert:
@@ -161,58 +161,60 @@ def _blank(record: NightRecord, case: str, symptom: Symptom | None) -> Alert:
     )
 
 
-def _step(alarm: Alert, record: NightRecord, one: JudgedSymptom) -> Alert:
-    """What one night's word does to an alarm."""
-    evening = AlertNight(
-        night=record.night, version=record.nightly, word=one.word.value, reason=one.reason, inferred=one.inferred
+def _step(alert: Alert, record: NightRecord, one: JudgedSymptom) -> Alert:
+    """What the status of one night does to an alert."""
+    night = AlertNight(
+        night=record.night, version=record.nightly, status=one.status.value, reason=one.reason, inferred=one.inferred
     )
-    edges = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
-    alarm = replace(alarm, evenings=(*alarm.evenings, evening), narrowed=(*alarm.narrowed, *edges))
-    if one.word in ALARMING:
-        return _opened(alarm, record, one.word.value, one.reason)
-    if not alarm.is_open:
-        return alarm
-    if one.word is Status.STILL_BAD:
-        return replace(alarm, good_nights=0)
-    if one.word is Status.FIXED:
-        return _good(_told(replace(alarm, good_nights=0), record, one.word.value, f"gone in {record.nightly}"), record)
-    if one.word is Status.AS_EXPECTED and one.outcome is Outcome.BAD:
-        return _closed(alarm, record, f"recorded as expected: {one.expected}")
-    if one.word is Status.AS_EXPECTED and one.control_healthy:
-        return _good(alarm, record)
-    return alarm
+    narrowed = tuple(n for n in record.narrowed if (n.case, n.symptom) == (one.case, one.symptom))
+    alert = replace(alert, nights=(*alert.nights, night), narrowed=(*alert.narrowed, *narrowed))
+    if one.status in ALERTING:
+        return _opened(alert, record, one.status.value, one.reason)
+    if not alert.is_open:
+        return alert
+    if one.status is Status.STILL_BAD:
+        return replace(alert, good_nights=0)
+    if one.status is Status.FIXED:
+        return _good(
+            _with_change(replace(alert, good_nights=0), record, one.status.value, f"gone in {record.nightly}"), record
+        )
+    if one.status is Status.AS_EXPECTED and one.outcome is Outcome.BAD:
+        return _closed(alert, record, f"recorded as expected: {one.expected}")
+    if one.status is Status.AS_EXPECTED and one.control_healthy:
+        return _good(alert, record)
+    return alert
 
 
-def _step_index(alarm: Alert, record: NightRecord) -> Alert:
+def _step_index(alert: Alert, record: NightRecord) -> Alert:
     text = f"the newest build of {record.package} is {record.nightly or 'none'}, {record.stale_days} days old"
-    word = Status.AS_EXPECTED
+    status = Status.AS_EXPECTED
     if record.stale:
-        word = Status.STILL_BAD if alarm.is_open else Status.NEW
-    evening = AlertNight(night=record.night, version=record.nightly, word=word.value, reason=text)
-    alarm = replace(alarm, evenings=(*alarm.evenings, evening))
+        status = Status.STILL_BAD if alert.is_open else Status.NEW
+    night = AlertNight(night=record.night, version=record.nightly, status=status.value, reason=text)
+    alert = replace(alert, nights=(*alert.nights, night))
     if record.stale:
-        return replace(alarm, good_nights=0) if alarm.is_open else _opened(alarm, record, word.value, text)
-    return _good(alarm, record) if alarm.is_open else alarm
+        return replace(alert, good_nights=0) if alert.is_open else _opened(alert, record, status.value, text)
+    return _good(alert, record) if alert.is_open else alert
 
 
-def _opened(alarm: Alert, record: NightRecord, word: str, reason: str) -> Alert:
-    opened = replace(alarm, is_open=True, good_nights=0, closed="", opened=record.night, version=record.nightly)
-    return _told(opened, record, word, reason)
+def _opened(alert: Alert, record: NightRecord, status: str, reason: str) -> Alert:
+    opened = replace(alert, is_open=True, good_nights=0, closed="", opened=record.night, version=record.nightly)
+    return _with_change(opened, record, status, reason)
 
 
-def _good(alarm: Alert, record: NightRecord) -> Alert:
-    if alarm.good_nights and alarm.good_version == record.nightly:
-        return alarm
-    counted = replace(alarm, good_nights=alarm.good_nights + 1, good_version=record.nightly)
+def _good(alert: Alert, record: NightRecord) -> Alert:
+    if alert.good_nights and alert.good_version == record.nightly:
+        return alert
+    counted = replace(alert, good_nights=alert.good_nights + 1, good_version=record.nightly)
     if counted.good_nights < GOOD_NIGHTS:
         return counted
     return _closed(counted, record, f"good for {GOOD_NIGHTS} nights")
 
 
-def _closed(alarm: Alert, record: NightRecord, why: str) -> Alert:
-    return _told(replace(alarm, is_open=False, closed=record.night), record, "closed", why)
+def _closed(alert: Alert, record: NightRecord, why: str) -> Alert:
+    return _with_change(replace(alert, is_open=False, closed=record.night), record, "closed", why)
 
 
-def _told(alarm: Alert, record: NightRecord, word: str, text: str) -> Alert:
-    change = Change(night=record.night, version=record.nightly, word=word, text=text)
-    return replace(alarm, changes=(*alarm.changes, change))
+def _with_change(alert: Alert, record: NightRecord, status: str, text: str) -> Alert:
+    change = Change(night=record.night, version=record.nightly, status=status, text=text)
+    return replace(alert, changes=(*alert.changes, change))

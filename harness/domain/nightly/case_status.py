@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.nightly.nights import (
-    ALARMING,
+    ALERTING,
     BELIEVED,
     UNDECIDED,
     CaseNight,
@@ -50,11 +50,11 @@ class CaseStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedSymptom:
-    """One symptom of one case in one night, with the word and its reason."""
+    """One symptom of one case in one night, with the status and its reason."""
 
     case: str
     symptom: Symptom
-    word: Status
+    status: Status
     outcome: Outcome | None
     reason: str
     expected: str = ""
@@ -62,40 +62,40 @@ class JudgedSymptom:
     inferred: bool = False
 
 
-def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, standing: CaseStatus) -> StatusEvidence:
-    """Gather what the word of one symptom depends on."""
+def evidence_for(record: NightRecord, seen: CaseNight, symptom: Symptom, status_before: CaseStatus) -> StatusEvidence:
+    """Gather what the status of one symptom depends on."""
     control = _outcomes(seen.control, symptom)
-    fault = bool(record.fault) or any(look.fault for look in seen.nightly)
-    sound = not any(look.fault or look.blocked for look in seen.control)
-    known = standing.control.get(record.control)
+    fault = bool(record.fault) or any(result.fault for result in seen.nightly)
+    sound = not any(result.fault or result.blocked for result in seen.control)
+    known = status_before.control.get(record.control)
     agreed = control[0] if sound and len(set(control)) == 1 and control[0] is not Outcome.SKIP else None
-    first = standing.last is None
+    first = status_before.last is None
     return StatusEvidence(
         fault=fault,
         runs=_outcomes(seen.nightly, symptom),
         expected_bad=symptom in seen.expected,
-        before=agreed if first else standing.last,
-        before_expected=symptom in seen.control_expected if first else standing.expected,
-        ever_bad=standing.ever_bad,
+        before=agreed if first else status_before.last,
+        before_expected=symptom in seen.control_expected if first else status_before.expected,
+        ever_bad=status_before.ever_bad,
         control_healthy=sound and healthy(control, known, expected_bad=symptom in seen.control_expected),
-        same_build=not first and standing.version == record.nightly,
+        same_build=not first and status_before.version == record.nightly,
         confirmations=record.confirmations,
     )
 
 
-def judge_case(record: NightRecord, seen: CaseNight, standings: Standings) -> list[JudgedSymptom]:
-    """Give every symptom of a case its word; where nothing was seen, one word stands for what hides all else."""
-    shown = {symptom for look in (*seen.nightly, *seen.control) for symptom in look.verdicts}
-    known = {symptom for case, symptom in standings if case == seen.case}
-    asked = shown | known | set(seen.expected) or {Symptom.EXCEPTION}
-    return [_judged(record, seen, symptom, standings) for symptom in Symptom if symptom in asked]
+def judge_case(record: NightRecord, seen: CaseNight, statuses: Standings) -> list[JudgedSymptom]:
+    """Give every symptom of a case its status; where nothing was seen, one status stands for what hides all else."""
+    shown = {symptom for result in (*seen.nightly, *seen.control) for symptom in result.verdicts}
+    known = {symptom for case, symptom in statuses if case == seen.case}
+    symptoms = shown | known | set(seen.expected) or {Symptom.EXCEPTION}
+    return [_judged(record, seen, symptom, statuses) for symptom in Symptom if symptom in symptoms]
 
 
 def advance(
-    standings: Standings, record: NightRecord, judged: Iterable[JudgedSymptom]
+    statuses: Standings, record: NightRecord, judged: Iterable[JudgedSymptom]
 ) -> dict[tuple[str, Symptom], CaseStatus]:
     """The standings after a night: what was not believed leaves them as they were."""
-    after = dict(standings)
+    after = dict(statuses)
     by_case = {seen.case: seen for seen in record.cases}
     for one in judged:
         before = after.get((one.case, one.symptom), CaseStatus())
@@ -105,45 +105,45 @@ def advance(
 
 def exit_code(record: NightRecord, judged: Sequence[JudgedSymptom]) -> NightExit:
     """A regression before a recovery, a recovery before doubt."""
-    words = {one.word for one in judged}
-    if words & ALARMING:
+    words = {one.status for one in judged}
+    if words & ALERTING:
         return NightExit.NEW_REGRESSION
     if Status.FIXED in words:
         return NightExit.RECOVERY
     cases = {one.case for one in judged}
-    blind = [case for case in cases if all(j.word is Status.INSUFFICIENT for j in judged if j.case == case)]
+    blind = [case for case in cases if all(j.status is Status.INSUFFICIENT for j in judged if j.case == case)]
     doubtful = record.fault or record.stale or blind or not judged or words & UNDECIDED
     return NightExit.INCONCLUSIVE if doubtful else NightExit.AS_EXPECTED
 
 
-def _outcomes(looks: Sequence[CaseResult], symptom: Symptom) -> tuple[Outcome, ...]:
-    verdicts: list[Verdicts] = [look.verdicts for look in looks if not look.fault]
+def _outcomes(results: Sequence[CaseResult], symptom: Symptom) -> tuple[Outcome, ...]:
+    verdicts: list[Verdicts] = [result.verdicts for result in results if not result.fault]
     return tuple(v[symptom].outcome if symptom in v else Outcome.SKIP for v in verdicts)
 
 
-def _judged(record: NightRecord, seen: CaseNight, symptom: Symptom, standings: Standings) -> JudgedSymptom:
-    evidence = evidence_for(record, seen, symptom, standings.get((seen.case, symptom), CaseStatus()))
-    word = decide(evidence)
+def _judged(record: NightRecord, seen: CaseNight, symptom: Symptom, statuses: Standings) -> JudgedSymptom:
+    evidence = evidence_for(record, seen, symptom, statuses.get((seen.case, symptom), CaseStatus()))
+    status = decide(evidence)
     decided = [outcome for outcome in evidence.runs if outcome is not Outcome.SKIP]
     return JudgedSymptom(
         case=seen.case,
         symptom=symptom,
-        word=word,
+        status=status,
         outcome=decided[0] if len(set(decided)) == 1 else None,
-        reason=_reason(record, seen, symptom, word, evidence),
+        reason=_reason(record, seen, symptom, status, evidence),
         expected=seen.expected.get(symptom, ""),
         control_healthy=evidence.control_healthy,
-        inferred=any(look.inferred for look in seen.nightly),
+        inferred=any(result.inferred for result in seen.nightly),
     )
 
 
-def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Status, evidence: StatusEvidence) -> str:
+def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, status: Status, evidence: StatusEvidence) -> str:
     """Why: the fault, the doubt, or what the trial itself said."""
-    faults = [look.fault for look in (*seen.nightly, *seen.control) if look.fault]
-    told = [str(look.verdicts[symptom].reason) for look in seen.nightly if symptom in look.verdicts]
-    said = next((reason for reason in told if reason), "")
-    blocked = next((look.blocked for look in seen.nightly if look.blocked), "")
-    match word:
+    faults = [result.fault for result in (*seen.nightly, *seen.control) if result.fault]
+    reasons = [str(result.verdicts[symptom].reason) for result in seen.nightly if symptom in result.verdicts]
+    said = next((reason for reason in reasons if reason), "")
+    blocked = next((result.blocked for result in seen.nightly if result.blocked), "")
+    match status:
         case Status.INFRASTRUCTURE:
             return record.fault or faults[0]
         case Status.INSUFFICIENT:
@@ -163,7 +163,7 @@ def _reason(record: NightRecord, seen: CaseNight, symptom: Symptom, word: Status
 
 def _advanced(before: CaseStatus, record: NightRecord, one: JudgedSymptom, seen: CaseNight) -> CaseStatus:
     control, odd = _established(before, record.control, seen, one.symptom)
-    believed = one.word in BELIEVED and one.outcome is not None
+    believed = one.status in BELIEVED and one.outcome is not None
     if not believed:
         return replace(before, control=control, odd=odd)
     bad = one.outcome is Outcome.BAD
@@ -186,7 +186,7 @@ def _established(
     A night on a sick machine does not teach anything; a new set of companions, which stays, does.
     """
     control = _outcomes(seen.control, symptom)
-    if not control or len(set(control)) > 1 or any(look.blocked or look.fault for look in seen.control):
+    if not control or len(set(control)) > 1 or any(result.blocked or result.fault for result in seen.control):
         return before.control, before.odd
     known, said = before.control.get(version), control[0]
     if known is None or said is known or before.odd.get(version) is said:

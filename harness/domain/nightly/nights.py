@@ -1,8 +1,8 @@
-"""What a night's facts mean: one word per symptom of a case, a pure function of tonight and of the nights before.
+"""What a night's facts mean: one status per symptom of a case, a pure function of tonight and of the nights before.
 
 The first row that fits decides. A *change* is one of `new`, `regressed` and `fixed`.
 
-    tonight's runs    expected  the night before  else                          word
+    tonight's runs    expected  the night before  else                          status
     ----------------  --------  ----------------  ----------------------------  -----------------
     any               any       any               a fault of the surroundings   infrastructure
     none decided      any       any                                             insufficient data
@@ -21,7 +21,7 @@ The first row that fits decides. A *change* is one of `new`, `regressed` and `fi
 
 "The night before" is the last night that was believed; before the first one the control stands in for it, so that
 what the newest stable release shows as well is no news. `suspicious`, `flaky`, `insufficient data` and
-`infrastructure` leave everything as it was: they never open and never close an alarm.
+`infrastructure` leave everything as it was: they never open and never close an alert.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class Status(str, Enum):
     INFRASTRUCTURE = "infrastructure"
 
 
-ALARMING = frozenset({Status.NEW, Status.REGRESSED})
-CHANGES = ALARMING | {Status.FIXED}
+ALERTING = frozenset({Status.NEW, Status.REGRESSED})
+CHANGES = ALERTING | {Status.FIXED}
 BELIEVED = CHANGES | {Status.AS_EXPECTED, Status.STILL_BAD}
 UNDECIDED = frozenset({Status.FLAKY, Status.SUSPICIOUS, Status.INFRASTRUCTURE})
 
 
 class NightExit(IntEnum):
-    """Exit codes of ``harness nightly``. An alarm that is open already does not fail every night again."""
+    """Exit codes of ``harness nightly``. An alert that is open already does not fail every night again."""
 
     AS_EXPECTED = 0
     NEW_REGRESSION = 3
@@ -138,7 +138,7 @@ class NightRecord:
         control: The newest stable release that existed.
         fault: What failed before any case could be looked at.
         stale_days: Age of the newest build in days.
-        stale_after: Age from which that is an alarm.
+        stale_after: Age from which that is an alert.
         confirmations: Runs that a change needs to be believed.
         cases: What was seen.
         narrowed: Changes brought down to a pair of nightlies.
@@ -172,7 +172,7 @@ class NightRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class StatusEvidence:
-    """Everything that the word depends on; see the table of this module."""
+    """Everything that the status depends on; see the table of this module."""
 
     fault: bool = False
     runs: tuple[Outcome, ...] = ()
@@ -186,7 +186,7 @@ class StatusEvidence:
 
 
 def decide(evidence: StatusEvidence) -> Status:
-    """Return the word; the table of this module is the contract."""
+    """Return the status; the table of this module is the contract."""
     decided = [outcome for outcome in evidence.runs if outcome is not Outcome.SKIP]
     if evidence.fault:
         return Status.INFRASTRUCTURE

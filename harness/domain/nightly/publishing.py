@@ -1,4 +1,4 @@
-"""What has to be done to a tracker so that it says what the alarms say: a pure function of both."""
+"""What has to be done to a tracker so that it says what the alerts say: a pure function of both."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ class ActionKind(str, Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """The issue of one alarm, as the tracker has it.
+    """The issue of one alert, as the tracker has it.
 
     Attributes:
         number: Its number.
         is_open: Whether it is open.
         body: Its body.
-        told: Hidden marks of the changes that were commented on.
+        marks: Hidden marks of the changes that were commented on.
     """
 
     number: int
     is_open: bool
     body: str
-    told: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """What is to be said of one alarm: its body, and a (mark, comment) pair per change, oldest first."""
+    """What is to be said of one alert: its body, and a (mark, comment) pair per change, oldest first."""
 
     title: str
     body: str
@@ -60,28 +60,28 @@ class Action:
     body: str = ""
 
 
-def actions(alarms: Sequence[Alert], texts: Mapping[str, Text], posted: Mapping[str, Posted]) -> list[Action]:
-    """Steps for all alarms; nothing where the tracker says the same already, so that it can be repeated at any time.
+def actions(alerts: Sequence[Alert], texts: Mapping[str, Text], posted: Mapping[str, Posted]) -> list[Action]:
+    """Steps for all alerts; nothing where the tracker says the same already, so that it can be repeated at any time.
 
-    An alarm that was opened and closed before anything could be posted is not posted any more.
+    An alert that was opened and closed before anything could be posted is not posted any more.
     """
-    return [act for alarm in alarms for act in _acts(alarm, texts[alarm.key], posted.get(alarm.key))]
+    return [act for alert in alerts for act in _acts(alert, texts[alert.key], posted.get(alert.key))]
 
 
-def _acts(alarm: Alert, text: Text, issue: Posted | None) -> Iterable[Action]:
+def _acts(alert: Alert, text: Text, issue: Posted | None) -> Iterable[Action]:
     if issue is None:
-        if alarm.is_open:
-            yield Action(do=ActionKind.OPEN, key=alarm.key, title=text.title, body=text.body)
+        if alert.is_open:
+            yield Action(do=ActionKind.OPEN, key=alert.key, title=text.title, body=text.body)
         return
-    if alarm.is_open and not issue.is_open:
-        yield Action(do=ActionKind.REOPEN, key=alarm.key, number=issue.number)
+    if alert.is_open and not issue.is_open:
+        yield Action(do=ActionKind.REOPEN, key=alert.key, number=issue.number)
     if _said(text.body) != _said(issue.body):
-        yield Action(do=ActionKind.EDIT, key=alarm.key, number=issue.number, body=text.body)
+        yield Action(do=ActionKind.EDIT, key=alert.key, number=issue.number, body=text.body)
     for mark, comment in text.comments[1:]:  # the first change opened it: that is the body
-        if mark not in issue.told:
-            yield Action(do=ActionKind.COMMENT, key=alarm.key, number=issue.number, body=comment)
-    if issue.is_open and not alarm.is_open:
-        yield Action(do=ActionKind.CLOSE, key=alarm.key, number=issue.number)
+        if mark not in issue.marks:
+            yield Action(do=ActionKind.COMMENT, key=alert.key, number=issue.number, body=comment)
+    if issue.is_open and not alert.is_open:
+        yield Action(do=ActionKind.CLOSE, key=alert.key, number=issue.number)
 
 
 def _said(body: str) -> str:

@@ -1,4 +1,4 @@
 """Releases, the timeline a question ranges over, and which package installs which module.
 
-Values only; the index is asked elsewhere.
+Values only; the index is read elsewhere.
 """

@@ -48,8 +48,8 @@ class SourceFacts:
         """What a live metric variable should have under MirroredStrategy, where AUTO means ON_WRITE."""
         if "synchronization" not in self.passed or self.synchronization is None:
             return "ON_WRITE"
-        asked = self.synchronization.get(self.metric.get("synchronization", "auto"), "AUTO")
-        return "ON_WRITE" if asked == "AUTO" else asked
+        wanted = self.synchronization.get(self.metric.get("synchronization", "auto"), "AUTO")
+        return "ON_WRITE" if wanted == "AUTO" else wanted
 
 
 def read_source(version: str, files: Mapping[str, str]) -> SourceFacts:
@@ -60,13 +60,13 @@ def read_source(version: str, files: Mapping[str, str]) -> SourceFacts:
         core, metric, variable = (ast.parse(files.get(name, "")) for name in FILES)
     except (SyntaxError, ValueError, RecursionError) as error:
         return SourceFacts(version=version, problem=f"not Python: {error}")
-    asked = [_constants(call) for call in _calls(metric, "backend.Variable")]
+    constants = [_constants(call) for call in _calls(metric, "backend.Variable")]
     return SourceFacts(
         version=version,
         aggregation=_mapping(core, "_map_aggregation"),
         synchronization=_mapping(core, "_map_synchronization"),
         passed=tuple(word for word in _WORDS if any(word in _keywords(c) for c in _calls(core, "tf.Variable"))),
-        metric=_chosen({**_defaults(metric, "add_variable"), **{k: v for one in asked for k, v in one.items()}}),
+        metric=_chosen({**_defaults(metric, "add_variable"), **{k: v for one in constants for k, v in one.items()}}),
         default=_chosen(_defaults(variable, "__init__")),
     )
 

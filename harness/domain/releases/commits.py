@@ -89,9 +89,9 @@ def _release(record: tuple[re.Match[str], str], package: str, repository: str) -
 
 def _changes(text: str) -> tuple[str, ...]:
     """``path +added -removed`` for each changed file; a binary one has no lines to count."""
-    told = [
+    files = [
         path if added == "-" else f"{path} +{added} -{removed}"
         for added, removed, path in (match.groups() for match in _CHANGE.finditer(text))
     ]
-    more = len(told) - MOST_CHANGES
-    return (*told[:MOST_CHANGES], f"{more} more file{'s' if more > 1 else ''}") if more > 0 else tuple(told)
+    more = len(files) - MOST_CHANGES
+    return (*files[:MOST_CHANGES], f"{more} more file{'s' if more > 1 else ''}") if more > 0 else tuple(files)

@@ -58,9 +58,9 @@ class Wanted:
         own = canonicalize_name(self.package)
         module = import_name(own)
         kept_out = [] if own == module.replace("_", "-") else [module]
-        asked = {canonicalize_name(Requirement(text).name) for text in self.requirements}
+        named = {canonicalize_name(Requirement(text).name) for text in self.requirements}
         if module == FRAMEWORK != own:
-            kept_out += [nightly for name, nightly in NIGHTLIES.items() if name in asked]
+            kept_out += [nightly for name, nightly in NIGHTLIES.items() if name in named]
         return tuple(f'{name} ; sys_platform == "never"' for name in kept_out)
 
 

@@ -95,8 +95,8 @@ def nightly_timeline(published: Sequence[Release], *, first: str, last: str) -> 
             where="--from, --to",
             hint=f"builds are published from {dated[0][0]} to {dated[-1][0]}",
         )
-    asked = {lower[1], upper[1]}
-    kept = [r for _, r in inside if r.yanked is None or r.parsed in asked]
+    named = {lower[1], upper[1]}
+    kept = [r for _, r in inside if r.yanked is None or r.parsed in named]
     if not kept:
         raise UsageError(f"every nightly build from {first} to {last} is yanked", hint="widen --from and --to")
     excluded = [Exclusion(release=r, reason=yanked(r) or "") for _, r in inside if r not in kept]

@@ -165,8 +165,8 @@ def stable_timeline(
     if lower.parsed > upper.parsed:
         raise UsageError(f"--from {lower.version} comes after --to {upper.version}", hint="swap the two versions")
     inside = [r for r in published if lower.parsed <= r.parsed <= upper.parsed]
-    asked = {lower.version, upper.version}
-    kept = [r for r in inside if r.version in asked or _left_out(r) is None]
+    named = {lower.version, upper.version}
+    kept = [r for r in inside if r.version in named or _left_out(r) is None]
     excluded = [
         Exclusion(release=r, reason=_left_out(r) or "") for r in sorted(inside, key=_by_version) if r not in kept
     ]

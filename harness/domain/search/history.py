@@ -1,4 +1,4 @@
-"""What is known so far: one row per release of the timeline."""
+"""What is known so far: one state per release of the timeline."""
 
 from __future__ import annotations
 
@@ -78,12 +78,12 @@ class ReleaseState:
 History = Sequence[ReleaseState]
 
 
-def seen_symptoms(history: History, asked: Sequence[Symptom]) -> list[Symptom]:
+def seen_symptoms(history: History, symptoms: Sequence[Symptom]) -> list[Symptom]:
     """The symptoms asked for or, when none were, those that any run of any release shows.
 
     A single run counts: a flaky symptom may never win a majority.
     """
-    if asked:
-        return list(asked)
-    seen = {symptom for row in history for symptom, tally in row.tallies.items() if tally.bad}
+    if symptoms:
+        return list(symptoms)
+    seen = {symptom for state in history for symptom, tally in state.tallies.items() if tally.bad}
     return [symptom for symptom in Symptom if symptom in seen]

@@ -6,9 +6,9 @@
 
 The failure rate of the symptom is unknown and is summed out over RATES: either all bad ranges share one
 rate, or (with weight OWN_RATES) each range has its own. "Nothing changed here" is one of the hypotheses, so a
-failure that comes at 30 % in every release is explained by one range with that rate, not by many edges.
+failure that comes at 30 % in every release is explained by one range with that rate, not by many transitions.
 Only releases with a deciding run take part; what lies between them widens the step.
-The arithmetic is exact and stands in `harness.domain.search.forward_backward`.
+The exact arithmetic is in `harness.domain.search.forward_backward`.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ ALWAYS = 1.0 - 1e-6
 RATES = (ALWAYS, 0.9, 0.75, 0.6, 0.45, 0.3, 0.15)
 ALWAYS_WEIGHT = 0.5
 """Prior weight of a symptom that always shows; the rest is spread evenly. With 0.5, two runs on each side
-of an edge suffice where eight or more bad releases agree; shorter ranges cost one to seven runs more, an
-island of one up to ten. With 0.9 they cost less, and of the edges stated at 0.99 in noisy histories 2 %
+of a transition suffice where eight or more bad releases agree; shorter ranges cost one to seven runs more, an
+island of one up to ten. With 0.9 they cost less, and of the transitions stated at 0.99 in noisy histories 2 %
 were wrong: see ``tests/histories`` and its calibration program."""
 
 OWN_RATES = 0.1
@@ -78,7 +78,7 @@ class IndexedTransition:
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """What to believe of one symptom.
+    """How likely one symptom is, release by release.
 
     Attributes:
         symptom: The symptom.
@@ -105,7 +105,7 @@ class Posterior:
         return {place: min(bad, 1 - bad) for place, bad in zip(self.places, self.bad, strict=True)}
 
     @property
-    def edges(self) -> list[IndexedTransition]:
+    def transitions(self) -> list[IndexedTransition]:
         """Neighbouring places in differing states."""
         found = []
         for i, (before, after) in enumerate(pairwise(self.places)):
@@ -120,26 +120,21 @@ class Posterior:
 
 def posterior_of(history: History, symptom: Symptom) -> Posterior:
     """Weigh all runs of all releases for one symptom."""
-    tallies = [(index, row.tally(symptom)) for index, row in enumerate(history) if row.runs]
+    tallies = [(index, state.tally(symptom)) for index, state in enumerate(history) if state.runs]
     known = tuple((index, tally) for index, tally in tallies if tally.runs)
     places = tuple(index for index, _ in known)
     bad, begins, ends = _weigh(known, min(CHANGE, 1 / len(history)) if history else CHANGE)
     return Posterior(symptom=symptom, places=places, bad=bad, begins=begins, ends=ends)
 
 
-def edges(history: History, symptoms: Sequence[Symptom]) -> list[IndexedTransition]:
-    """List every change of state along the timeline, by symptom and position."""
-    return [edge for symptom in symptoms for edge in posterior_of(history, symptom).edges]
-
-
 def settle(history: History, symptom: Symptom) -> list[Verdict | None]:
     """The verdict on each release with its neighbours in view.
 
-    It differs from `Row.verdict` where a flaky release passed more often than it failed: a release that fails
+    It differs from `ReleaseState.verdict` where a flaky release passed more often than it failed: a release that fails
     in two of ten runs inside a bad range is bad.
     """
     states = posterior_of(history, symptom).states
-    return [_settled(row.verdict(symptom), row.tally(symptom), states.get(i)) for i, row in enumerate(history)]
+    return [_settled(state.verdict(symptom), state.tally(symptom), states.get(i)) for i, state in enumerate(history)]
 
 
 def _settled(own: Verdict | None, tally: Tally, state: bool | None) -> Verdict | None:

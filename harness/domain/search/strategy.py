@@ -3,12 +3,12 @@
     ends first     A . . . . . . . . B      both ends of the timeline; a broken end is left in growing strides
     split          A . . . X . . . . B      ends differ in a symptom: the middle, away from broken areas
     fill           A . x . A . . . . A      ends agree: an island of bad releases may hide between them
-    confirm        . . A|B . . . A|B . .    both sides of every edge, and what is in doubt, by fresh trials
+    confirm        . . A|B . . . A|B . .    both sides of every transition, and what is in doubt, by fresh trials
 
-Where everything can be run, it is run before anything is confirmed: the further runs tell of the edges too.
-Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: edges are confirmed first,
+Where everything can be run, it is run before anything is confirmed: the further runs tell of the transitions too.
+Where the budget or `Policy.max_gap` forbids that, certainty comes before breadth: transitions are confirmed first,
 then gaps are filled. Of what is to be confirmed, that which was run least comes first, and there what failed: a
-second failure says more than a second pass. An edge whose gap can still be split waits: its sides may move.
+second failure says more than a second pass. A transition whose gap can still be split waits: its sides may move.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ times in a row with probability 0.015; beyond that the doubt is reported, not fo
 
 SLACK = 0.5
 """Share of the allowed doubt that is left when the search stops. Who stops as soon as a figure is reached
-stops on lucky runs too often: at 1, 1.05 % of the edges stated at 0.99 in noisy histories were wrong; at 0.5,
+stops on lucky runs too often: at 1, 1.05 % of the transitions stated at 0.99 in noisy histories were wrong; at 0.5,
 0.4 %."""
 
 
@@ -61,12 +61,12 @@ def next_trials(history: History, policy: Policy, *, wanted: int = 1, pending: C
     """Choose up to `wanted` releases to run now; an empty list with nothing pending ends the search.
 
     Args:
-        history: One row per release of the timeline.
+        history: One state per release of the timeline.
         policy: Symptoms, repeats and budget.
         wanted: How many runs may go on at once.
         pending: Positions that are being run; they are not chosen again.
     """
-    spent = sum(len(row.runs) for row in history) + len(pending)
+    spent = sum(len(state.runs) for state in history) + len(pending)
     room = wanted if policy.max_trials is None else min(wanted, policy.max_trials - spent)
     untried = _untried_left(history, policy, pending)
     chosen: dict[int, NextTrial] = {}
@@ -87,16 +87,18 @@ def _untried_left(history: History, policy: Policy, pending: Collection[int]) ->
     """How many releases may still be tried for the first time: each may turn out untestable, and that costs a build."""
     if policy.max_trials is None:
         return len(history)
-    blocked = sum(row.blocked is not None for row in history)
+    blocked = sum(state.blocked is not None for state in history)
     return policy.max_trials - blocked - sum(not history[index].tried for index in pending)
 
 
 class _Search:
-    """One look at the board: what is open, what is believed, and the candidates in order of preference."""
+    """What is open, how likely each symptom is, and the candidates in order of preference."""
 
     def __init__(self, history: History, policy: Policy, pending: frozenset[int], untried: int) -> None:
         self.history, self.policy, self.pending = history, policy, pending
-        self.open = [i for i, row in enumerate(history) if not row.tried and i not in pending] if untried > 0 else []
+        self.open = (
+            [i for i, state in enumerate(history) if not state.tried and i not in pending] if untried > 0 else []
+        )
         self.symptoms = seen_symptoms(history, policy.symptoms)
 
     @cached_property
@@ -106,8 +108,8 @@ class _Search:
 
     def candidates(self) -> Iterator[tuple[int, Why]]:
         """Everything worth running, most wanted first; never a pending or a blocked release."""
-        for index, row in enumerate(self.history):
-            if 0 < len(row.runs) < self.policy.repeats and self._may_run(index):
+        for index, state in enumerate(self.history):
+            if 0 < len(state.runs) < self.policy.repeats and self._may_run(index):
                 yield index, Why.CONFIRM
         if self.open:
             yield from self._ends()
@@ -123,11 +125,11 @@ class _Search:
         return self.history[index].blocked is None and index not in self.pending
 
     def _runs_everything(self) -> bool:
-        """Whether the budget reaches for every release and for confirming the edges in sight."""
+        """Whether the budget reaches for every release and for confirming the transitions in sight."""
         if self.policy.max_trials is None:
             return self.policy.max_gap == 0
-        spent = sum(len(row.runs) for row in self.history) + len(self.pending)
-        sides = 2 * sum(1 + len(posterior.edges) for posterior in self.posteriors)
+        spent = sum(len(state.runs) for state in self.history) + len(self.pending)
+        sides = 2 * sum(1 + len(posterior.transitions) for posterior in self.posteriors)
         needed = len(self.open) + self.policy.confirmations * sides
         return self.policy.max_gap == 0 and needed <= self.policy.max_trials - spent
 
@@ -141,12 +143,12 @@ class _Search:
             order = [last - i if flip else i for i in range(last + 1)]
             if (found := self._end(order)) is not None:
                 yield found, Why.END
-        if not any(row.runs for row in self.history) and not self.pending:
+        if not any(state.runs for state in self.history) and not self.pending:
             limit = 0 if self.policy.max_gap is not None else len(self.history) // SCAN
             yield from ((index, Why.END) for index in middles(self.open, limit))
 
     def _end(self, order: Sequence[int]) -> int | None:
-        works = {i: bool(row.runs) for i, row in enumerate(self.history) if row.tried}
+        works = {i: bool(state.runs) for i, state in enumerate(self.history) if state.tried}
         works |= dict.fromkeys(self.pending, True)
         if order[0] in works and next((i for i in order if works.get(i)), None) in self.pending:
             return None  # what is being run may turn out broken
@@ -172,15 +174,15 @@ class _Search:
         """
         for symptom in self.symptoms:
             if self.policy.max_gap == 0 and self.policy.max_trials is None:
-                tallies = [(i, row.tally(symptom)) for i, row in enumerate(self.history) if row.runs]
+                tallies = [(i, state.tally(symptom)) for i, state in enumerate(self.history) if state.runs]
                 known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
                 yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
             else:
-                for edge in posterior_of(self.history, symptom).edges:
-                    yield from self._outside_of_hidden(edge)
+                for transition in posterior_of(self.history, symptom).transitions:
+                    yield from self._outside_of_hidden(transition)
 
-    def _outside_of_hidden(self, edge: IndexedTransition) -> Iterator[tuple[int, int]]:
-        """Parts of an edge's gap that can bring its sides closer.
+    def _outside_of_hidden(self, transition: IndexedTransition) -> Iterator[tuple[int, int]]:
+        """Parts of a transition's gap that can bring its sides closer.
 
         Between two releases in which another symptom hides this one, nothing is to be learnt of it; a hundred
         nightlies in a row can be hidden so. The ends of the hidden stretch are looked for instead.
@@ -188,9 +190,9 @@ class _Search:
             good . . . hidden . . . . . . hidden . . . bad
                  split                          split
         """
-        tested = [i for i in range(edge.before + 1, edge.after) if self.history[i].runs]
-        for low, high in pairwise([edge.before, *tested, edge.after]):
-            if not (self._hidden(low, edge.symptom) and self._hidden(high, edge.symptom)):
+        tested = [i for i in range(transition.before + 1, transition.after) if self.history[i].runs]
+        for low, high in pairwise([transition.before, *tested, transition.after]):
+            if not (self._hidden(low, transition.symptom) and self._hidden(high, transition.symptom)):
                 yield low, high
 
     def _hidden(self, index: int, symptom: Symptom) -> bool:
@@ -203,7 +205,7 @@ class _Search:
             yield from ((index, Why.FILL) for index in middles(self.open, self.policy.max_gap))
 
     def _confirms(self) -> Iterator[tuple[int, Why]]:
-        """Sides of edges that are short of runs, and whatever is in doubt."""
+        """Sides of transitions that are short of runs, and whatever is in doubt."""
         order = to_confirm(self.history, self.policy, self.pending, self.open, self.posteriors)
         yield from ((index, Why.CONFIRM) for index in order)
 
@@ -218,7 +220,7 @@ def to_confirm(
     """Places worth another run, most wanted first; never a pending or a blocked release.
 
     Args:
-        history: One row per release of the timeline.
+        history: One state per release of the timeline.
         policy: Confidence, repeats and confirmations.
         pending: Places that are being run.
         untried: Places that may still be run for the first time.
@@ -227,11 +229,15 @@ def to_confirm(
     doubtful: dict[int, float] = {}
     moving = {*pending, *untried}
     for posterior in posteriors:
-        closed = [edge for edge in posterior.edges if moving.isdisjoint(range(edge.before + 1, edge.after))]
+        closed = [
+            transition
+            for transition in posterior.transitions
+            if moving.isdisjoint(range(transition.before + 1, transition.after))
+        ]
         short = [
             (index, 1.0)
-            for edge in closed
-            for index in (edge.before, edge.after)
+            for transition in closed
+            for index in (transition.before, transition.after)
             if history[index].tally(posterior.symptom).runs < policy.confirmations
         ]
         for index, doubt in [*short, *_worth_repeating(history, policy, posterior, closed)]:
@@ -249,17 +255,22 @@ def _failed(history: History, index: int) -> bool:
 def _worth_repeating(
     history: History, policy: Policy, posterior: Posterior, closed: Sequence[IndexedTransition]
 ) -> Iterator[tuple[int, float]]:
-    """Both sides of edges that are not sure enough, and releases whose own runs contradict their state.
+    """Both sides of transitions that are not sure enough, and releases whose own runs contradict their state.
 
     The bad side tells how often the symptom shows, hence how much a pass on the good side is worth: two
     fresh failures can save ten passes. A release whose runs all contradict its state is run again however
     sure the state is: a history that changes at every release looks like a flake until releases repeat.
     """
     allowed, states = SLACK * (1 - policy.confidence), posterior.states
-    for edge in closed:
-        if 1 - edge.confidence > allowed:
-            yield from ((index, 1 - edge.confidence) for index in (edge.before, edge.after))
-    moving = {i for edge in posterior.edges if edge not in closed for i in (edge.before, edge.after)}
+    for transition in closed:
+        if 1 - transition.confidence > allowed:
+            yield from ((index, 1 - transition.confidence) for index in (transition.before, transition.after))
+    moving = {
+        i
+        for transition in posterior.transitions
+        if transition not in closed
+        for i in (transition.before, transition.after)
+    }
     for index, doubt in posterior.doubts.items():
         if index in moving:
             continue

@@ -13,7 +13,7 @@ class Variant:
         replicas: Number of replicas; 1 without a strategy is the reference.
         strategy: ``none``, ``mirrored``, ``multi-worker``, ``tpu`` or ``parameter-server``.
         fix: Name of the fix, or None.
-        options: Further switches of the case (fault, remedy, policy), by name.
+        options: Parameters of the case, by name.
         policy: Dtype policy that is set before the model is built; None: the case's own.
         watched: Whether the trial is diagnosed while it runs.
     """
@@ -24,6 +24,11 @@ class Variant:
     options: tuple[tuple[str, str], ...] = ()
     policy: str | None = None
     watched: bool = False
+
+    @property
+    def reference(self) -> Variant:
+        """The trial that this one is compared with: one replica, no strategy, no fix, the same parameters."""
+        return Variant(options=self.options)
 
     @property
     def label(self) -> str:

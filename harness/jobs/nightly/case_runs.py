@@ -12,7 +12,7 @@ from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, Untestable, UsageError
 from harness.domain.findings import assemble
-from harness.domain.findings.transitions import Kind, describe
+from harness.domain.findings.transition import Kind, describe
 from harness.domain.fixes.grades import Grade
 from harness.domain.fixes.pairs import bracket
 from harness.domain.nightly.expectations import AwaitedFix
@@ -22,10 +22,11 @@ from harness.domain.releases.companions import Companions
 from harness.domain.releases.index_page import IndexPage
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.trials.entry import Entry
-from harness.jobs import bisection
+from harness.jobs import timeline_search
+from harness.jobs.events import Listener
 from harness.jobs.executor import Attempt, Runner
 from harness.jobs.preparation import as_package, same_companions, variant_of, with_reference
-from harness.jobs.protocols import Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest, NightlyRequest
 
 NO_RESULT = "it gave no result"
@@ -201,7 +202,7 @@ class SearchNarrower:
         own = as_package(self._services, case, timeline.releases[0].package)
         place = self._services.runs.unused(self._folder / f"bisect-{case.name}-{symptom.value}")
         request = search_request(own, self._request, timeline, place, symptoms=(symptom,))
-        finding, folder = bisection.search(self._services, own, request, self._listener)
+        finding, folder = timeline_search.search(self._services, own, request, self._listener)
         kind = Kind.REGRESSION if turns_bad else Kind.RECOVERY
         found = [t for t in finding.transitions if t.kind is kind and t.symptom is symptom]
         known = Narrowed(case=case.name, symptom=symptom, turns_bad=turns_bad, folder=str(folder))
@@ -231,7 +232,7 @@ class ReleaseFixChecker:
         own = self._runner.for_package(case, release.package)
         old, new = self._runner.attempt_alone(before, broken), self._runner.attempt(own, release, 0)
         variant = variant_of(own)
-        reference = assemble.reference_for(variant)
+        reference = variant.reference
         without, patched = assemble.observed(old, variant), assemble.observed(new, variant)
         known = FixStatus(
             case=case.name, symptom=watch.symptom, broken=watch.broken, answer="cannot be told", link=watch.link

@@ -1,7 +1,7 @@
 """The monitor: look at the newest nightly and at a control, confirm what changed, bring it down to one night.
 
 A night is a record of facts. Whatever fails around it becomes part of the record and never a verdict; the words,
-the standings and the alarms are folds over the records (`harness.domain.nightly.alerts`).
+the standings and the alerts are folds over the records (`harness.domain.nightly.alerts`).
 """
 
 from __future__ import annotations
@@ -12,23 +12,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, Untestable
+from harness.domain.errors import HarnessError, Interrupted, Untestable
 from harness.domain.nightly.alerts import NightlyHistory, after, nightly_history
 from harness.domain.nightly.case_status import CaseStatus, JudgedSymptom, judge_case
 from harness.domain.nightly.expectations import Expectations
 from harness.domain.nightly.nights import CHANGES, CaseNight, CaseResult, FixStatus, Narrowed, NightRecord, Status
 from harness.domain.releases.nightlies import day_of, existing, newest, nightly_timeline, nights_between
 from harness.domain.releases.release import Channel, Release, Timeline
-from harness.jobs.protocols import (
-    CaseRunner,
-    Event,
-    EventKind,
-    FixChecker,
-    Listener,
-    Narrower,
-    NightlyJournal,
-    ReleaseIndex,
-)
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.nightly.protocols import CaseRunner, FixChecker, Narrower, NightlyJournal
+from harness.jobs.protocols import ReleaseIndex
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +34,7 @@ class NightlyPlan:
         cases: All cases.
         expectations: What is known and recorded.
         confirmations: Agreeing runs that a change needs to be believed.
-        stale_after: Age of the newest build, in days, beyond which the index itself is an alarm.
+        stale_after: Age of the newest build, in days, beyond which the index itself is an alert.
         simulated: Whether the nights are replayed.
         notes: What is said of every night, for example how it was replayed.
     """
@@ -103,6 +96,8 @@ def night(plan: NightlyPlan, moment: datetime, tools: NightlyServices, so_far: N
         builds = existing(tools.index.releases(plan.package), moment)
         stable = existing(tools.index.releases(plan.control_package), moment)
         nightly, control = _chosen(plan, builds, stable)
+    except Interrupted:
+        raise
     except HarnessError as failure:
         return replace(record, fault=failure.what, seconds=time.monotonic() - started)
     age = (moment.date() - (day_of(nightly) or moment.date())).days
@@ -158,7 +153,7 @@ def _look_at(
         expected=excused[nightly.version],
         control_expected=excused[control.version],
     )
-    while len(seen.nightly) < record.confirmations and _in_doubt(judge_case(record, seen, so_far.standings)):
+    while len(seen.nightly) < record.confirmations and _in_doubt(judge_case(record, seen, so_far.statuses)):
         fresh = _look(case, nightly, len(seen.nightly), tools)
         seen = replace(seen, nightly=(*seen.nightly, fresh))
         if fresh.fault or fresh.blocked:
@@ -174,13 +169,15 @@ def _look(case: Case, release: Release, repeat: int, tools: NightlyServices) -> 
         return tools.runner.look(case, release, repeat)
     except Untestable as reason:
         return CaseResult(blocked=reason.what)
+    except Interrupted:
+        raise
     except HarnessError as failure:
         return CaseResult(fault=failure.what)
 
 
 def _in_doubt(judged: Sequence[JudgedSymptom]) -> bool:
     """Whether another run can settle something: a change that is not confirmed yet, or runs that disagree."""
-    return any(j.word is Status.FLAKY or (j.word is Status.SUSPICIOUS and j.control_healthy) for j in judged)
+    return any(j.status is Status.FLAKY or (j.status is Status.SUSPICIOUS and j.control_healthy) for j in judged)
 
 
 def _narrowed(
@@ -194,39 +191,41 @@ def _narrowed(
     """Bring every believed change down to two neighbouring nightlies."""
     cases = {case.name: case for case in plan.cases}
     for seen in record.cases:
-        for one in judge_case(record, seen, so_far.standings):
-            standing = so_far.standings.get((one.case, one.symptom), CaseStatus())
-            if one.word in CHANGES and one.outcome is not None and standing.last is not one.outcome:
+        for one in judge_case(record, seen, so_far.statuses):
+            status_before = so_far.statuses.get((one.case, one.symptom), CaseStatus())
+            if one.status in CHANGES and one.outcome is not None and status_before.last is not one.outcome:
                 tools.listener.notify(Event(kind=EventKind.NARROW, release=one.case, detail=one.symptom.value))
-                yield _narrow(cases[one.case], one, record, standing, builds, control, tools)
+                yield _narrow(cases[one.case], one, record, status_before, builds, control, tools)
 
 
 def _narrow(
     case: Case,
     one: JudgedSymptom,
     record: NightRecord,
-    standing: CaseStatus,
+    status_before: CaseStatus,
     builds: Sequence[Release],
     control: Release,
     tools: NightlyServices,
 ) -> Narrowed:
-    turns_bad = one.word is not Status.FIXED
+    turns_bad = one.status is not Status.FIXED
     known = Narrowed(case=case.name, symptom=one.symptom, turns_bad=turns_bad, first_after=record.nightly)
     try:
-        timeline = _between(record, standing, builds, control)
-        if len(timeline.releases) == 2 and standing.version:
+        timeline = _between(record, status_before, builds, control)
+        if len(timeline.releases) == 2 and status_before.version:
             sentence = "each was run on its own night, and no build lies between them"
-            return replace(known, last_before=standing.version, confirmed=True, sentence=sentence)
+            return replace(known, last_before=status_before.version, confirmed=True, sentence=sentence)
         return tools.narrower.narrow(case, one.symptom, timeline, turns_bad=turns_bad)
+    except Interrupted:
+        raise
     except HarnessError as failure:
-        return replace(known, last_before=standing.version, sentence=f"not narrowed further: {failure.what}")
+        return replace(known, last_before=status_before.version, sentence=f"not narrowed further: {failure.what}")
 
 
-def _between(record: NightRecord, standing: CaseStatus, builds: Sequence[Release], control: Release) -> Timeline:
+def _between(record: NightRecord, status_before: CaseStatus, builds: Sequence[Release], control: Release) -> Timeline:
     """From the last night that was believed, else from the day of the control, to tonight."""
-    if standing.version and any(build.version == standing.version for build in builds):
-        return nightly_timeline(builds, first=standing.version, last=record.nightly)
-    since = datetime.fromisoformat(standing.night).date() if standing.night else None
+    if status_before.version and any(build.version == status_before.version for build in builds):
+        return nightly_timeline(builds, first=status_before.version, last=record.nightly)
+    since = datetime.fromisoformat(status_before.night).date() if status_before.night else None
     start = since or (control.released or record.moment).date()
     return nights_between(builds, start, record.moment.date())
 
@@ -239,6 +238,8 @@ def _watched(nightly: Release, plan: NightlyPlan, tools: NightlyServices) -> Ite
             continue
         try:
             yield tools.fixes.check(watch, cases[watch.case], nightly)
+        except Interrupted:
+            raise
         except HarnessError as failure:
             yield FixStatus(
                 case=watch.case,

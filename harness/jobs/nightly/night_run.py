@@ -11,10 +11,12 @@ from harness.domain.errors import UsageError
 from harness.domain.nightly.nights import NightRecord
 from harness.domain.releases.nightlies import existing, nights_between, parse_day
 from harness.domain.releases.release import Release, Timeline, usable_stable
+from harness.jobs.events import Listener
 from harness.jobs.nightly import replay
 from harness.jobs.nightly.case_runs import CertainIndex, ReleaseFixChecker, SearchNarrower, SlotRunner
 from harness.jobs.nightly.monitoring import NightlyPlan, NightlyServices, monitor
-from harness.jobs.protocols import Listener, NightlyJournal, Services
+from harness.jobs.nightly.protocols import NightlyJournal
+from harness.jobs.protocols import Services
 from harness.jobs.requests import NightlyRequest
 
 REPLAY_HOUR = time(6, tzinfo=timezone.utc)

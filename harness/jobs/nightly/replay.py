@@ -17,10 +17,12 @@ from harness.domain.nightly.nights import CaseResult
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.verdicts.verdict import Outcome
-from harness.jobs import bisection
-from harness.jobs.nightly.case_runs import SlotRunner, search_request
+from harness.jobs import timeline_search
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.nightly.case_runs import search_request
+from harness.jobs.nightly.protocols import CaseRunner
 from harness.jobs.preparation import as_package, variant_of
-from harness.jobs.protocols import Event, EventKind, Listener, Services
+from harness.jobs.protocols import Services
 from harness.jobs.requests import NightlyRequest
 
 
@@ -45,7 +47,7 @@ class ReplayRunner:
         searched: What the search of each case knows.
     """
 
-    def __init__(self, runner: SlotRunner, searched: Mapping[str, SearchedNights]) -> None:
+    def __init__(self, runner: CaseRunner, searched: Mapping[str, SearchedNights]) -> None:
         self._runner = runner
         self._searched = searched
 
@@ -88,7 +90,7 @@ def search_all(
         wanted = search_request(own, request, timeline, place, resume=begun, max_gap=request.max_gap)
         detail = f"  {case.name}: searching {len(timeline.releases)} nightlies"
         listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
-        bisection.search(services, own, wanted, listener)
+        timeline_search.search(services, own, wanted, listener)
         header, entries = runs.read(place)
         states = assemble.history(own, header.timeline, entries, variant_of(own))
         searched[case.name] = SearchedNights(versions=header.timeline.versions, states=tuple(states))

@@ -1,14 +1,26 @@
-"""Every report of a search that becomes a file."""
+"""Every report of a search that becomes a file; Markdown and HTML are templates."""
 
 from __future__ import annotations
 
 from harness.domain.findings.finding import Finding
-from harness.reporting.bisection import html_report, json_report, junit_report, markdown_report
+from harness.reporting.bisection import json_report, junit_report
+from harness.reporting.templating import environment
+
+
+def markdown(finding: Finding) -> str:
+    """``report.md``: can be pasted into an issue; the verdict sentence stands first."""
+    return environment().get_template("report.md").render(finding=finding)
+
+
+def html(finding: Finding) -> str:
+    """``report.html``: one self-contained page, light and dark, no script and nothing loaded from outside."""
+    return environment().get_template("report.html").render(finding=finding)
+
 
 RENDERERS = {
     "report.json": json_report.json_text,
-    "report.md": markdown_report.markdown,
-    "report.html": html_report.html,
+    "report.md": markdown,
+    "report.html": html,
     "junit.xml": junit_report.junit,
 }
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.domain.findings.finding import Finding, ReleaseResult
-from harness.domain.findings.transitions import folded
+from harness.domain.findings.transition import folded
 from harness.reporting.terminal import end, line, table
 from harness.reporting.text import clean, key_numbers
 

@@ -1,4 +1,4 @@
-"""``alarm.md``: one alert as text that can be pasted into an issue and stays under its limit.
+"""``alert.md``: one alert as text that can be pasted into an issue and stays under its limit.
 
 The evidence gives way in stages: a row per night, then equal nights folded into one row, then cut to the first and
 last rows with short reasons, then counted.
@@ -28,7 +28,7 @@ def key_comment(alert: Alert) -> str:
 
 def change_comment(alert: Alert, change: Change) -> str:
     """The hidden line by which the comment of a change is found again."""
-    return f"<!-- {CHANGE_MARK}: {alert.key} {change.night} {change.word} -->"
+    return f"<!-- {CHANGE_MARK}: {alert.key} {change.night} {change.status} -->"
 
 
 def body(alert: Alert, limit: int = LIMIT) -> str:
@@ -41,22 +41,22 @@ def body(alert: Alert, limit: int = LIMIT) -> str:
 
 
 def document(alert: Alert) -> str:
-    """``alarm.md``: title and body."""
+    """``alert.md``: title and body."""
     return f"# {markdown(alert.title)}\n\n{body(alert)}"
 
 
 def texts(alert: Alert) -> dict[str, str]:
     """Return the alert's file by its name."""
-    return {"alarm.md": document(alert)}
+    return {"alert.md": document(alert)}
 
 
 def comment(alert: Alert, change: Change) -> str:
     """What is said when something happens to an alert."""
     happened = markdown(change.text, 2000)
-    found = alert.narrowed if change.word != "closed" else ()
+    found = alert.narrowed if change.status != "closed" else ()
     transitions = "".join(f"\n\n{_transition(one)}" for one in found)
     place = f" ({markdown(change.version)})" if change.version else ""
-    return f"{change_comment(alert, change)}\n**{change.word}** on {change.night}{place}: {happened}.{transitions}\n"
+    return f"{change_comment(alert, change)}\n**{change.status}** on {change.night}{place}: {happened}.{transitions}\n"
 
 
 def text(alert: Alert) -> Text:
@@ -76,9 +76,9 @@ def _body(alert: Alert, evidence: Callable[[Sequence[AlertNight]], str]) -> str:
         + (f" Last seen {last.night} in {markdown(last.version)}." if last else ""),
         "",
         *(f"{_transition(one)}\n" for one in alert.narrowed),
-        *(f"- {c.night} {c.word}: {markdown(c.text, SHORT)}" for c in alert.changes[-ENDS:]),
+        *(f"- {c.night} {c.status}: {markdown(c.text, SHORT)}" for c in alert.changes[-ENDS:]),
         "",
-        evidence(alert.evenings),
+        evidence(alert.nights),
         "",
         _advice(alert),
     ]
@@ -86,11 +86,11 @@ def _body(alert: Alert, evidence: Callable[[Sequence[AlertNight]], str]) -> str:
 
 
 def _sentence(alert: Alert) -> str:
-    first = alert.changes[-1] if alert.changes and alert.changes[-1].word not in ("closed",) else None
-    reason = next((c.text for c in reversed(alert.changes) if c.word in ("new", "regressed")), "")
+    first = alert.changes[-1] if alert.changes and alert.changes[-1].status not in ("closed",) else None
+    reason = next((c.text for c in reversed(alert.changes) if c.status in ("new", "regressed")), "")
     if alert.symptom is None:
         return f"{markdown(reason, 2000)}."
-    verb = "gone from" if first is not None and first.word == "fixed" else "seen in"
+    verb = "gone from" if first is not None and first.status == "fixed" else "seen in"
     place = first.version if first is not None else alert.version
     return f"{alert.symptom.value} of {markdown(alert.case)} {verb} {markdown(place)}: {markdown(reason, 2000)}"
 
@@ -118,40 +118,40 @@ def _advice(alert: Alert) -> str:
     return f"If this is accepted for now, {known} with a reason, a link and a day on which that ends."
 
 
-def _every_night(evenings: Sequence[AlertNight]) -> str:
-    rows = [_row(e.night, e.version, e.word, e.reason, limit=300, inferred=e.inferred) for e in evenings]
-    return _details(f"{len(evenings)} nights", rows)
+def _every_night(nights: Sequence[AlertNight]) -> str:
+    rows = [_row(e.night, e.version, e.status, e.reason, limit=300, inferred=e.inferred) for e in nights]
+    return _details(f"{len(nights)} nights", rows)
 
 
-def _folded(evenings: Sequence[AlertNight]) -> str:
-    return _details(f"{len(evenings)} nights, equal ones folded", _folds(evenings, 300))
+def _folded(nights: Sequence[AlertNight]) -> str:
+    return _details(f"{len(nights)} nights, equal ones folded", _folds(nights, 300))
 
 
-def _cut(evenings: Sequence[AlertNight]) -> str:
-    rows = _folds(evenings, SHORT)
+def _cut(nights: Sequence[AlertNight]) -> str:
+    rows = _folds(nights, SHORT)
     left = len(rows) - 2 * ENDS
     kept = [*rows[:ENDS], f"| ... | | {left} rows left out | |", *rows[-ENDS:]] if left > 0 else rows
-    return _details(f"{len(evenings)} nights, cut", kept)
+    return _details(f"{len(nights)} nights, cut", kept)
 
 
-def _counted(evenings: Sequence[AlertNight]) -> str:
-    words = [e.word for e in evenings]
-    return "Nights: " + ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words)) + "."
+def _counted(nights: Sequence[AlertNight]) -> str:
+    statuses = [e.status for e in nights]
+    return "Nights: " + ", ".join(f"{statuses.count(one)} {one}" for one in dict.fromkeys(statuses)) + "."
 
 
-def _folds(evenings: Sequence[AlertNight], limit: int) -> list[str]:
+def _folds(nights: Sequence[AlertNight], limit: int) -> list[str]:
     folded = []
-    for word, group in groupby(evenings, key=lambda e: e.word):
+    for status, group in groupby(nights, key=lambda e: e.status):
         run = list(group)
-        nights = run[0].night if len(run) == 1 else f"{run[0].night} to {run[-1].night} ({len(run)} nights)"
+        days = run[0].night if len(run) == 1 else f"{run[0].night} to {run[-1].night} ({len(run)} nights)"
         versions = run[0].version if len(run) == 1 else f"{run[0].version} to {run[-1].version}"
-        folded.append(_row(nights, versions, word, run[0].reason, limit=limit, inferred=any(e.inferred for e in run)))
+        folded.append(_row(days, versions, status, run[0].reason, limit=limit, inferred=any(e.inferred for e in run)))
     return folded
 
 
-def _row(night: str, version: str, word: str, reason: str, *, limit: int, inferred: bool) -> str:
+def _row(night: str, version: str, status: str, reason: str, *, limit: int, inferred: bool) -> str:
     taken_over = " (partly not run: taken over from equal neighbours)" if inferred else ""
-    return f"| {night} | {markdown(version)} | {word} | {markdown(reason, limit)}{taken_over} |"
+    return f"| {night} | {markdown(version)} | {status} | {markdown(reason, limit)}{taken_over} |"
 
 
 def _details(title: str, rows: Sequence[str]) -> str:

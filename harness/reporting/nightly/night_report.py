@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from harness import codec
 from harness.domain.nightly.alerts import Alert, JudgedNight
 from harness.domain.nightly.case_status import JudgedSymptom
-from harness.domain.nightly.nights import ALARMING, Status
+from harness.domain.nightly.nights import ALERTING, Status
 from harness.reporting.templating import environment
 from harness.reporting.text import clean
 
@@ -44,7 +44,7 @@ def rows(night: JudgedNight) -> list[NightlyRow]:
     found = []
     for case in dict.fromkeys(one.case for one in night.judged):
         own = [one for one in night.judged if one.case == case]
-        loud = [_row(case, status, [one for one in own if one.word is status]) for status in LOUD]
+        loud = [_row(case, status, [one for one in own if one.status is status]) for status in LOUD]
         found += [row for row in loud if row is not None] or [_quiet(case, own)]
     return sorted(found, key=lambda row: (_rank(row.status), row.case))
 
@@ -71,7 +71,7 @@ def markdown(night: JudgedNight, open_alerts: Sequence[Alert]) -> str:
 
 def json_text(night: JudgedNight, open_alerts: Sequence[Alert]) -> str:
     """The night as JSON: facts, statuses and open alerts."""
-    return codec.dumps(NightDocument, NightDocument(night=night, open_alarms=tuple(open_alerts)), indent=2) + "\n"
+    return codec.dumps(NightDocument, NightDocument(night=night, open_alerts=tuple(open_alerts)), indent=2) + "\n"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ class NightDocument:
 
     schema_version: int = 1
     night: JudgedNight
-    open_alarms: tuple[Alert, ...] = field(default=())
+    open_alerts: tuple[Alert, ...] = field(default=())
 
 
 def summary(night: JudgedNight, open_alerts: Sequence[Alert], limit: int = SUMMARY_BYTES) -> str:
@@ -99,7 +99,7 @@ def workflow_commands(night: JudgedNight) -> list[str]:
         return [f"::warning title=nightly::{_escaped(night.record.fault)}"]
     loud = [row for row in rows(night) if row.status in LOUD and row.status is not Status.STILL_BAD]
     lines = [
-        f"::{'error' if row.status in ALARMING else 'warning'} title={_property(f'{row.case}: {row.status.value}')}::"
+        f"::{'error' if row.status in ALERTING else 'warning'} title={_property(f'{row.case}: {row.status.value}')}::"
         + _escaped(f"{', '.join(row.symptoms)}: {row.reason}")
         for row in loud
     ]
@@ -124,12 +124,12 @@ def _row(case: str, status: Status, own: Sequence[JudgedSymptom]) -> NightlyRow 
 def _quiet(case: str, own: Sequence[JudgedSymptom]) -> NightlyRow:
     """A case with nothing loud: as expected if anything was decided; bad and excused is said with the reason."""
     inferred = any(one.inferred for one in own)
-    excused = [one for one in own if one.word is Status.AS_EXPECTED and one.expected]
+    excused = [one for one in own if one.status is Status.AS_EXPECTED and one.expected]
     if excused:
         symptoms = tuple(one.symptom.value for one in excused)
         reason = f"recorded: {excused[0].expected}"
         return NightlyRow(case=case, status=Status.AS_EXPECTED, symptoms=symptoms, reason=reason, inferred=inferred)
-    if any(one.word is Status.AS_EXPECTED for one in own):
+    if any(one.status is Status.AS_EXPECTED for one in own):
         return NightlyRow(case=case, status=Status.AS_EXPECTED, inferred=inferred)
     return NightlyRow(case=case, status=Status.INSUFFICIENT, reason=own[0].reason, inferred=inferred)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from harness.domain.nightly.alerts import JudgedNight, NightlyHistory
-from harness.domain.nightly.nights import ALARMING, CaseNight, Status
+from harness.domain.nightly.nights import ALERTING, CaseNight, Status
 from harness.reporting.nightly.night_report import rows
 from harness.reporting.templating import environment
 
@@ -34,7 +34,7 @@ def markdown(history: NightlyHistory) -> str:
     results = {
         (record.nightly, seen.case): _inferred(seen) for record in records for seen in record.cases if record.nightly
     }
-    changes = [change for alert in history.alarms for change in alert.changes]
+    changes = [change for alert in history.alerts for change in alert.changes]
     narrowed = [n for record in records for n in record.narrowed]
     return (
         environment()
@@ -49,17 +49,17 @@ def markdown(history: NightlyHistory) -> str:
             results=len(results),
             run=sum(not inferred for inferred in results.values()),
             inferred=sum(results.values()),
-            opened=sum(change.word in {status.value for status in ALARMING} for change in changes),
+            opened=sum(change.status in {status.value for status in ALERTING} for change in changes),
             stale=sum(
-                change.word == Status.NEW.value
-                for alert in history.alarms
+                change.status == Status.NEW.value
+                for alert in history.alerts
                 if not alert.symptom
                 for change in alert.changes
             ),
             longest=max((_longest(history, case) for case in _cases(history)), default=0),
             seconds=sum(record.seconds for record in records),
             notes=list(dict.fromkeys(note for record in records for note in record.notes)),
-            alerts=history.alarms,
+            alerts=history.alerts,
             narrowed=narrowed,
             periods=[p for case in _cases(history) for p in _periods(history, case)],
         )

@@ -24,7 +24,7 @@ from harness.domain.errors import InfrastructureError, Interrupted, Untestable
 from harness.domain.releases.companions import Companions, Mode
 from harness.domain.releases.release import Release
 from harness.domain.trials.trial import Environment
-from harness.jobs.protocols import Event
+from harness.jobs.events import Event
 from tests.adapters.samples import timeline
 from tests.local_index import LocalIndex, breaks_off, fails_with, sends_file, times
 

@@ -13,8 +13,8 @@ def test_a_line_per_night_the_last_one_first(tmp_path: Path) -> None:
     path = nightly_database.rebuild(
         tmp_path, nightly_history([good(0), bad(1), broken(2), fixed(3)]), killed=["2024-11-05"]
     )
-    found = nightly_database.evenings(path, "identity")
-    assert [(e.night, e.word) for e in found] == [
+    found = nightly_database.nights(path, "identity")
+    assert [(e.night, e.status) for e in found] == [
         ("2024-11-05", "killed half-way"),
         ("2024-11-04", "fixed"),
         ("2024-11-03", "infrastructure"),
@@ -36,7 +36,7 @@ def test_how_long_each_bad_period_lasted_the_last_one_first(tmp_path: Path) -> N
 def test_it_is_made_anew_each_time(tmp_path: Path) -> None:
     nightly_database.rebuild(tmp_path, nightly_history([good(0), bad(1)]))
     path = nightly_database.rebuild(tmp_path, nightly_history([good(0)]))
-    assert [e.night for e in nightly_database.evenings(path, "identity")] == ["2024-11-01"]
+    assert [e.night for e in nightly_database.nights(path, "identity")] == ["2024-11-01"]
     assert nightly_database.cases(path) == ["identity"]
     assert sorted(file.name for file in tmp_path.iterdir()) == [nightly_database.NAME]
 

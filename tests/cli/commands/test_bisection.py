@@ -1,61 +1,33 @@
-"""``harness bisect``: the command that asks the same again, and the question that a resumed run must ask."""
+"""``harness bisect``: the command that repeats a search is one that the command line reads as the same request."""
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 import pytest
 
-from harness.adapters.environments.companions import wanted
-from harness.cli import rerun
-from harness.cli.commands import bisection as module
-from harness.domain.releases.companions import Companions, Interpreter, Mode
-from harness.domain.releases.release import Channel, Order, stable_timeline
-from tests.examples import case
-from tests.offline import PUBLISHED
+from harness.domain.findings.question import Question
+from harness.jobs import rerun
+from harness.jobs.requests import BisectRequest
+from tests.cli.parsing import parse
+from tests.examples import case, timeline
+from tests.fakes import header
+from tests.local_index import LocalIndex
+from tests.toy_runs import Harness, repro, words_of
 
-DEFAULTS = {
-    "first": None,
-    "last": "latest",
-    "order": "version",
-    "mode": "fixed",
-    "pins": (),
-    "python": None,
-    "package": None,
-    "symptoms": (),
-    "replicas": None,
-    "strategy": None,
-    "repeats": None,
-    "max_trials": None,
-    "max_gap": None,
-    "confidence": 0.99,
-    "options": (),
-    "settings": (),
-    "clone": None,
-    "channel": "stable",
-    "channels": (Channel.STABLE,),
-}
+QUESTION = header(case(), timeline(["3.5.0", "3.6.0", "3.10.0"])).question
 
 
-def question(about=None, **given):
-    line = stable_timeline(PUBLISHED, first=None, last="latest", order=Order(given.get("order", "version")))
-    companions = Companions(
-        wanted=wanted("keras", ["numpy"], (), ()),
-        mode=Mode.FIXED,
-        interpreter=Interpreter(version="3.11.7", path="/python"),
-        lock=("numpy==2.0.2 --hash=sha256:0",),
-    )
-    return module._question(about or case(), line, companions, {**DEFAULTS, **given})
+def question(request: BisectRequest) -> Question:
+    """What a search asks with this request."""
+    options = tuple((name, value) for name, _, value in (word.partition("=") for word in request.settings))
+    return replace(QUESTION, symptoms=request.symptoms, options=options)
 
 
-def reproduce(**given) -> list[str]:
-    about = case(path="/somewhere/my case.py", name="my case")
-    return shlex.split(rerun.of_bisect(about, question(about, **given), {**DEFAULTS, **given}))
-
-
-def parsed(words: list[str]) -> dict[str, object]:
-    """What click makes of a command's words."""
-    return module.command.make_context("bisect", words[2:]).params
+def reproduce(*words: str) -> list[str]:
+    request, _ = parse("bisect", "/somewhere/my case.py", *words)
+    return shlex.split(rerun.of_bisect("/somewhere/my case.py", request, question(request)))
 
 
 def test_the_shortest_command_names_the_case_and_the_range():
@@ -63,55 +35,44 @@ def test_the_shortest_command_names_the_case_and_the_range():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "words",
     [
-        {"pins": ("numpy==2.0.2", "tensorflow==2.18.1")},
-        {"symptoms": ("exception", "wrong-metric")},
-        {"replicas": 4},
-        {"strategy": "tpu"},
-        {"repeats": 3},
-        {"max_trials": 30},
-        {"confidence": 0.999},
-        {"python": "3.11"},
-        {"mode": "as-of"},
-        {"order": "date"},
-        {"package": "keras-nightly"},
-    ],
-    ids=lambda given: next(iter(given)),
-)
-def test_every_option_that_is_part_of_the_question_comes_back(given):
-    """The command is parsed by the command line itself and gives the same options."""
-    again = parsed(reproduce(**given))
-    for name, value in given.items():
-        assert again[name] == value, name
-    assert (again["first"], again["last"]) == ("3.5.0", "3.10.0")
-
-
-def test_by_date_the_range_is_still_the_one_that_was_asked_for():
-    """3.9.9 is the newest file, 3.10.0 the highest version: --to 3.9.9 would lose a release."""
-    asked = question(order="date")
-    assert (asked.first, asked.last) == ("3.5.0", "3.10.0")
-    assert asked.releases[-1] == "3.9.9"
-
-
-def test_one_replica_needs_no_strategy():
-    assert question(case(replicas=1)).strategy == "none"
-    assert question(case(replicas=2)).strategy == "mirrored"
-
-
-@pytest.mark.parametrize(
-    ("changed", "told"),
-    [
-        ({"about": case(text="other")}, "case_digest"),
-        ({"symptoms": ("exception",)}, "symptoms"),
-        ({"about": case(replicas=4)}, "replicas"),
-        ({"mode": "as-of"}, "mode"),
-        ({"order": "date"}, "releases"),
+        "--with numpy==2.0.2 --with tensorflow==2.18.1",
+        "--symptom exception --symptom wrong-metric",
+        "--replicas 4",
+        "--strategy tpu",
+        "--repeats 3",
+        "--max-trials 30",
+        "--max-gap 2",
+        "--confidence 0.999",
+        "--python 3.11",
+        "--companions as-of",
+        "--order date",
+        "--package keras-nightly",
+        "--channel stable,nightly",
+        "--channel commit --clone .",
+        "--set fault=nan",
     ],
 )
-def test_a_question_that_changed_says_in_what(changed, told):
-    """A resumed run must ask the same; the refusal names the field with both values."""
-    differences = question().differences(question(**changed))
-    assert [d.partition(":")[0] for d in differences if d.startswith(told)] == [told]
-    assert all(" -> " in difference for difference in differences)
-    assert question().differences(question()) == []
+def test_every_option_that_is_part_of_the_question_comes_back(words):
+    """The command is parsed by the command line itself and gives the same request."""
+    request, _ = parse("bisect", "/somewhere/my case.py", *words.split())
+    again, _ = parse("bisect", *reproduce(*words.split())[2:])
+    assert again == replace(request, first="3.5.0", last="3.10.0")
+
+
+@pytest.mark.parametrize("words", ["--jobs 3", "--fresh", "--output reports/x", "--resume reports/x"])
+def test_how_a_run_goes_on_is_no_part_of_the_question(words):
+    assert reproduce(*words.split()) == reproduce()
+
+
+@pytest.mark.usefixtures("warm")
+def test_the_exit_code_is_that_of_the_answer_and_the_tables_name_the_transition(
+    tmp_path, harness_run: Harness, warm: LocalIndex
+):
+    words = [word for word in words_of(repro(tmp_path), "1.0", "1.3", "--output", tmp_path / "run") if word != "--json"]
+    found = harness_run(*words)
+    assert found.code == 0
+    assert "1.1 -> 1.3" in found.out
+    assert "report.md" in found.out
+    assert harness_run(*words_of(repro(tmp_path), "1.0", "1.1")).code == 3

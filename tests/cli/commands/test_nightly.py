@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,11 @@ import pytest
 from click.testing import CliRunner
 
 from harness.adapters.storage.nightly_journal import FileNightlyJournal, only_one
-from harness.cli import main
 from harness.cli.commands import nightly
+from harness.cli.publication import PublicationRequest
 from harness.domain.errors import UsageError
+from tests.cli.parsing import parse
 from tests.nights import BAD, bad, broken, fixed, good, record
-
-GIVEN: dict[str, Any] = {
-    "simulate": False,
-    "since": None,
-    "until": None,
-    "report_only": False,
-    "github": None,
-    "dry_run": False,
-}
 
 
 @pytest.fixture(autouse=True)
@@ -46,26 +39,40 @@ def run(*words: str) -> tuple[int, str]:
     return int(result.return_value), result.output
 
 
+def check(*words: str, environment: Mapping[str, str]) -> None:
+    """Check a command line as the command does."""
+    request, beside = parse("nightly", *words)
+    report_only = beside.pop("report_only")
+    nightly.check(
+        request, PublicationRequest(state=request.state, **beside), report_only=report_only, environment=environment
+    )
+
+
 @pytest.mark.parametrize("name", ["GITHUB_TOKEN", "GH_TOKEN"])
 def test_nightly_code_never_runs_beside_a_token(name: str) -> None:
     with pytest.raises(UsageError, match="a token lies in the environment"):
-        nightly.check(GIVEN, {name: "secret"})
-    nightly.check({**GIVEN, "report_only": True}, {name: "secret"})
-    nightly.check(GIVEN, {})
+        check(environment={name: "secret"})
+    check("--report-only", environment={name: "secret"})
+    check(environment={})
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("words", "message"),
     [
-        ({"github": "o/r"}, "--github publishes"),
-        ({"simulate": True}, "needs its nights"),
-        ({"since": "2024-11-01", "until": "2024-11-02"}, "needs its nights"),
-        ({"simulate": True, "since": "a", "until": "b", "report_only": True}, "--report-only does not"),
+        (["--github", "o/r"], "--github publishes"),
+        (["--simulate"], "needs its nights"),
+        (["--since", "2024-11-01", "--until", "2024-11-02"], "needs its nights"),
+        (["--simulate", "--since", "a"], "needs its nights"),
+        (["--simulate", "--since", "a", "--until", "b", "--report-only"], "--report-only does not"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
-        nightly.check({**GIVEN, **changes}, {})
+def test_what_cannot_be_meant_is_refused(words: list[str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        check(*words, environment={})
+
+
+def test_publishing_beside_nightly_code_may_be_tried_dry() -> None:
+    check("--github", "o/r", "--dry-run", environment={})
 
 
 @pytest.mark.parametrize(
@@ -89,7 +96,7 @@ def test_everything_is_made_from_the_journal(tmp_path: Path) -> None:
     assert made == {
         "nights.jsonl",
         "history.sqlite",
-        "alarms/identity-nonfinite-metric/alarm.md",
+        "alerts/identity-nonfinite-metric/alert.md",
         *(f"2024-11-02/{name}" for name in ("report.md", "report.json", "junit.xml", "summary.md")),
     }
     before = {name: (folder / name).read_bytes() for name in made if not name.endswith("sqlite")}
@@ -120,7 +127,7 @@ def test_ci_sees_annotations_and_a_summary(tmp_path: Path, monkeypatch: pytest.M
 
 def test_json_is_the_only_thing_on_stdout(tmp_path: Path) -> None:
     _, output = run("--report-only", "--json", "--state", str(state(tmp_path, good(0), bad(1))))
-    assert json.loads(output)["night"]["judged"][0]["word"] == "new"
+    assert json.loads(output)["night"]["judged"][0]["status"] == "new"
 
 
 def test_an_empty_state_has_nothing_to_report(tmp_path: Path) -> None:
@@ -134,16 +141,3 @@ def test_two_nights_at_once_change_nothing_and_end_inconclusive(tmp_path: Path) 
     with only_one(folder):
         assert run("--state", str(folder))[0] == 5
     assert (folder / "nights.jsonl").read_bytes() == before
-
-
-def test_history_shows_nights_and_bad_periods(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = str(state(tmp_path, good(0), bad(1), record(2, BAD), fixed(3)))
-    assert main.run(["history", "identity", "--state", folder]) == 0
-    shown = capsys.readouterr().out
-    assert "4 nights, the last one first" in shown
-    assert "bad from 2024-11-02 (3.7.0.dev2024110203) to 2024-11-03 (3.7.0.dev2024110303), 2 nights" in shown
-    assert main.run(["history", "identity", "--state", folder, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["bad_periods"][0]["nights"] == 2
-    assert main.run(["history", "identiti", "--state", folder]) == 2
-    assert "known: identity" in capsys.readouterr().err
-    assert main.run(["history", "identity", "--state", str(tmp_path / "none")]) == 2

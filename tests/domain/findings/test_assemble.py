@@ -74,7 +74,7 @@ class TestRow:
 
     def test_the_reference_of_a_variant_has_its_switches(self):
         switched = Variant(replicas=2, strategy="mirrored", fix="f", options=(("fault", "on"),))
-        assert assemble.reference_for(switched) == Variant(options=(("fault", "on"),))
+        assert switched.reference == Variant(options=(("fault", "on"),))
 
     def test_one_observation_can_be_asked_for(self):
         entries = pair("1.0", "nan", repeat=3)

@@ -10,7 +10,7 @@ import pytest
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.findings.causes import KnownCause, build, explained
-from harness.domain.findings.transitions import Cause, Kind, Transition, Untested
+from harness.domain.findings.transition import Cause, Kind, Transition, Untested
 from harness.domain.releases.release import Channel, Release, Timeline
 from harness.domain.verdicts.reasons import recorded
 
@@ -182,35 +182,35 @@ class TestBetweenTwoCommits:
         link=BEGAN["link"],
         changes=("keras/a.py +2 -1",),
     )
-    EDGE = transition("regression", "0" * 40, HASH)
+    CHANGE = transition("regression", "0" * 40, HASH)
     FOUND = Cause(link=BEGAN["link"], title="Propagate aggregation (#20541)", found=True, changes=("keras/a.py +2 -1",))
 
-    def told(self, edge: Transition, *known: dict[str, Any], commit: Release = COMMIT) -> tuple[Cause, ...]:
+    def told(self, transition: Transition, *known: dict[str, Any], commit: Release = COMMIT) -> tuple[Cause, ...]:
         others = (replace(self.COMMIT, version="0" * 40), replace(self.COMMIT, version="f" * 40))
-        (one,) = explained([edge], build({"cause": list(known)}, where="f"), Timeline(releases=(*others, commit)))
+        (one,) = explained([transition], build({"cause": list(known)}, where="f"), Timeline(releases=(*others, commit)))
         return one.causes
 
     def test_the_later_one_is_found(self) -> None:
-        assert self.told(self.EDGE) == (self.FOUND,)
+        assert self.told(self.CHANGE) == (self.FOUND,)
         assert self.FOUND.role == "Commit found for"
 
     def test_what_was_found_says_more_than_what_was_recorded_of_the_same_change(self) -> None:
         other = {**BEGAN, "link": "https://example.org/1", "title": "another"}
         recorded = Cause(link="https://example.org/1", title="another")
-        assert self.told(self.EDGE, BEGAN, other, {**other, "title": "again"}) == (self.FOUND, recorded)
+        assert self.told(self.CHANGE, BEGAN, other, {**other, "title": "again"}) == (self.FOUND, recorded)
         assert recorded.role == "Known cause of"
 
     def test_a_commit_without_a_link_is_named_by_its_hash(self) -> None:
-        (cause,) = self.told(self.EDGE, commit=replace(self.COMMIT, link=""))
+        (cause,) = self.told(self.CHANGE, commit=replace(self.COMMIT, link=""))
         assert cause.link == self.HASH
 
     def test_where_some_between_were_not_tested_none_is_found(self) -> None:
-        open_edge = replace(self.EDGE, untested=(Untested(version="1" * 40, reason=recorded("no wheel")),))
-        assert self.told(open_edge, BEGAN) == ()
+        open_change = replace(self.CHANGE, untested=(Untested(version="1" * 40, reason=recorded("no wheel")),))
+        assert self.told(open_change, BEGAN) == ()
 
     def test_a_release_is_no_commit(self) -> None:
-        assert self.told(self.EDGE, commit=replace(self.COMMIT, channel=Channel.NIGHTLY)) == ()
+        assert self.told(self.CHANGE, commit=replace(self.COMMIT, channel=Channel.NIGHTLY)) == ()
 
     def test_a_cause_without_a_commit_explains_none(self) -> None:
         bare = {k: v for k, v in BEGAN.items() if k != "commit"}
-        assert self.told(self.EDGE, bare, commit=replace(self.COMMIT, channel=Channel.NIGHTLY)) == ()
+        assert self.told(self.CHANGE, bare, commit=replace(self.COMMIT, channel=Channel.NIGHTLY)) == ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.domain.findings.conclusions import Answer, conclude
+from harness.domain.findings.conclusions import conclude
+from harness.domain.findings.finding import Answer
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.verdicts.verdict import GOOD

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.conclusions import conclude
-from harness.domain.findings.transitions import (
-    Kind,
-    Transition,
-    Untested,
-    describe,
-    folded,
-    signature_changes,
-    transitions,
-)
+from harness.domain.findings.transition import Kind, Transition, Untested, describe
+from harness.domain.findings.transitions import signature_changes, transitions
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
-from harness.domain.verdicts.reasons import NOT_RUN, recorded
+from harness.domain.verdicts.reasons import NOT_RUN
 from harness.domain.verdicts.verdict import GOOD
 from tests.domain.findings.answering import answer
 from tests.histories.simulate import NAN, RAISES, bad, play, script, timeline
@@ -171,31 +163,3 @@ class TestSignatureChanges:
         history = [ReleaseState(runs=({RAISES: bad(told)},)) for told in ("a", "", "b")]
         (change,) = signature_changes(timeline(3), history, ())
         assert (change.last_before, change.first_after) == ("0", "2")
-
-
-def test_a_hundred_nightlies_between_are_told_by_reason():
-    short = tuple(Untested(version=f"3.7.0.dev{n}", reason=NOT_RUN) for n in range(12))
-    assert folded(short) == short
-    assert folded(list(short)) == short
-    long = (*short, Untested(version="3.7.0.dev12", reason=recorded("hidden by exception")))
-    assert [(u.version, str(u.reason)) for u in folded(long)] == [
-        ("12 from 3.7.0.dev0 to 3.7.0.dev11", "not run"),
-        ("3.7.0.dev12", "hidden by exception"),
-    ]
-
-
-def test_what_was_not_run_is_not_called_untestable():
-    change = Transition(
-        symptom=Symptom.WRONG_METRIC,
-        kind=Kind.RECOVERY,
-        last_before="a",
-        first_after="e",
-        untested=(
-            Untested(version="b", reason=NOT_RUN),
-            Untested(version="c", reason=recorded("hidden by exception")),
-            Untested(version="d", reason=NOT_RUN),
-        ),
-        confirmed=True,
-        confidence=1.0,
-    )
-    assert describe(change) == "wrong-metric ends a -> e (1 between could not be tested) (2 between were not run)"

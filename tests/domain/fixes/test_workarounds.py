@@ -59,7 +59,7 @@ class TestTold:
         ],
     )
     def test_each_row_of_the_table(self, found, cured, right):
-        assert workarounds.told(found) == (cured, right)
+        assert workarounds.effects(found) == (cured, right)
 
     @given(
         st.sampled_from(Grade),
@@ -70,7 +70,7 @@ class TestTold:
     )
     def test_only_what_is_cured_is_right(self, grade, by_symptom):
         """Nothing is called right unless it was proven, and nothing cured that still shows."""
-        cured, right = workarounds.told(Graded(version="1", grade=grade, reason="", by_symptom=by_symptom))
+        cured, right = workarounds.effects(Graded(version="1", grade=grade, reason="", by_symptom=by_symptom))
         if right is Effect.YES:
             assert (cured, grade) == (Effect.YES, Grade.PROVEN)
         if cured is Effect.YES:

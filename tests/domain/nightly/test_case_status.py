@@ -28,8 +28,8 @@ def night(day: int, one: CaseNight, **changes: Any) -> NightRecord:
     return record(day, cases=(one,), **changes)
 
 
-def standing(*nights: NightRecord) -> CaseStatus:
-    return nightly_history(nights).standings[KEY]
+def status_before(*nights: NightRecord) -> CaseStatus:
+    return nightly_history(nights).statuses[KEY]
 
 
 def last(*nights: NightRecord) -> JudgedSymptom:
@@ -39,7 +39,7 @@ def last(*nights: NightRecord) -> JudgedSymptom:
 
 class TestReasons:
     @pytest.mark.parametrize(
-        ("tonight", "word", "reason"),
+        ("tonight", "status", "reason"),
         [
             (seen(BAD, GOOD, HIDDEN), Status.FLAKY, "bad in 1 of 3 runs of 3.7.0.dev2024110203: loss is nan"),
             (seen(BAD), Status.SUSPICIOUS, "not confirmed: 1 of 3 runs: loss is nan"),
@@ -57,22 +57,22 @@ class TestReasons:
             (seen(look(Outcome.BAD, ""), look(Outcome.BAD, "mae is nan"), BAD), Status.NEW, "mae is nan"),
         ],
     )
-    def test_each_word_says_why(self, tonight, word, reason):
+    def test_each_word_says_why(self, tonight, status, reason):
         one = last(good(0), night(1, tonight))
-        assert (one.word, one.reason) == (word, reason)
+        assert (one.status, one.reason) == (status, reason)
 
     def test_the_same_build_that_says_otherwise(self):
         one = last(good(0), bad(1, version=record(0).nightly))
-        assert (one.word, one.reason) == (
+        assert (one.status, one.reason) == (
             Status.SUSPICIOUS,
             "the very same build said otherwise on an earlier night: loss is nan",
         )
 
     def test_a_fault_of_the_night_speaks_before_that_of_a_trial(self):
         one = last(good(0), night(1, seen(DISK), fault="the index does not answer"))
-        assert (one.word, one.reason) == (Status.INFRASTRUCTURE, "the index does not answer")
+        assert (one.status, one.reason) == (Status.INFRASTRUCTURE, "the index does not answer")
         one = last(good(0), night(1, seen(GOOD), fault="the index does not answer"))
-        assert (one.word, one.reason) == (Status.INFRASTRUCTURE, "the index does not answer")
+        assert (one.status, one.reason) == (Status.INFRASTRUCTURE, "the index does not answer")
 
 
 class TestJudged:
@@ -81,7 +81,7 @@ class TestJudged:
         assert last(night(0, known)) == JudgedSymptom(
             case="identity",
             symptom=NAN,
-            word=Status.AS_EXPECTED,
+            status=Status.AS_EXPECTED,
             outcome=Outcome.BAD,
             reason="loss is nan",
             expected="known since 3.7",
@@ -91,7 +91,7 @@ class TestJudged:
         assert last(good(0), night(1, seen(GOOD, BAD, control=()))) == JudgedSymptom(
             case="identity",
             symptom=NAN,
-            word=Status.FLAKY,
+            status=Status.FLAKY,
             outcome=None,
             reason="bad in 1 of 2 runs of 3.7.0.dev2024110203: loss is nan",
             control_healthy=False,
@@ -100,12 +100,12 @@ class TestJudged:
     def test_symptoms_that_were_seen_are_known_or_are_expected_are_judged_in_their_order(self):
         raises = look(Outcome.GOOD, symptom=Symptom.EXCEPTION)
         wrong = look(Outcome.GOOD, symptom=Symptom.WRONG_METRIC)
-        standings = {
+        statuses = {
             ("identity", Symptom.TIMEOUT): CaseStatus(),
             ("other", Symptom.KILLED): CaseStatus(),
         }
         asked = seen(wrong, control=(raises,), expected={NAN: "known"})
-        judged = judge_case(night(0, asked), asked, standings)
+        judged = judge_case(night(0, asked), asked, statuses)
         named = {Symptom.EXCEPTION, Symptom.WRONG_METRIC, Symptom.TIMEOUT, NAN}
         assert [one.symptom for one in judged] == [symptom for symptom in Symptom if symptom in named]
         assert {one.case for one in judged} == {"identity"}
@@ -113,7 +113,7 @@ class TestJudged:
     def test_where_nothing_was_seen_one_word_stands_for_all(self):
         asked = seen(CANARY, control=())
         (one,) = judge_case(night(0, asked), asked, {})
-        assert (one.symptom, one.word) == (Symptom.EXCEPTION, Status.INSUFFICIENT)
+        assert (one.symptom, one.status) == (Symptom.EXCEPTION, Status.INSUFFICIENT)
 
 
 class TestEvidence:
@@ -163,14 +163,14 @@ class TestEvidence:
 
 class TestStanding:
     def test_a_believed_night_is_remembered(self):
-        assert standing(good(0), bad(1)) == CaseStatus(
+        assert status_before(good(0), bad(1)) == CaseStatus(
             last=Outcome.BAD,
             version=record(1).nightly,
             night="2024-11-02",
             ever_bad=True,
             control={"3.6.0": Outcome.GOOD},
         )
-        assert standing(good(0), bad(1), fixed(2)) == CaseStatus(
+        assert status_before(good(0), bad(1), fixed(2)) == CaseStatus(
             last=Outcome.GOOD,
             version=record(2).nightly,
             night="2024-11-03",
@@ -179,9 +179,9 @@ class TestStanding:
         )
 
     def test_an_excused_night_is_remembered_as_excused(self):
-        told = standing(night(0, seen(BAD, expected={NAN: "known"})))
+        told = status_before(night(0, seen(BAD, expected={NAN: "known"})))
         assert (told.last, told.expected, told.ever_bad) == (Outcome.BAD, True, True)
-        told = standing(night(0, seen(GOOD, GOOD, GOOD, expected={NAN: "known"})))
+        told = status_before(night(0, seen(GOOD, GOOD, GOOD, expected={NAN: "known"})))
         assert (told.last, told.expected, told.ever_bad) == (Outcome.GOOD, False, False)
 
     @pytest.mark.parametrize(
@@ -190,46 +190,46 @@ class TestStanding:
         ids=["seen once", "flaky", "disk", "canary", "hidden"],
     )
     def test_a_night_that_is_not_believed_leaves_everything_but_the_control(self, tonight):
-        before = standing(good(0))
-        assert standing(good(0), night(1, tonight)) == before
+        before = status_before(good(0))
+        assert status_before(good(0), night(1, tonight)) == before
         new = replace(night(1, tonight), control="3.7.0")
-        assert standing(good(0), new) == replace(before, control={"3.6.0": Outcome.GOOD, "3.7.0": Outcome.GOOD})
+        assert status_before(good(0), new) == replace(before, control={"3.6.0": Outcome.GOOD, "3.7.0": Outcome.GOOD})
 
     def test_a_control_says_something_else_only_when_it_says_so_twice_in_a_row(self):
         once = night(1, seen(GOOD, control=(BAD, BAD)))
         again = night(2, seen(GOOD, control=(BAD,)))
-        one, two = standing(good(0), once), standing(good(0), once, again)
+        one, two = status_before(good(0), once), status_before(good(0), once, again)
         assert (one.control, one.odd) == ({"3.6.0": Outcome.GOOD}, {"3.6.0": Outcome.BAD})
         assert (two.control, two.odd) == ({"3.6.0": Outcome.BAD}, {})
-        back = standing(good(0), once, good(2))
+        back = status_before(good(0), once, good(2))
         assert (back.control, back.odd) == ({"3.6.0": Outcome.GOOD}, {})
-        third = standing(good(0), once, good(2), replace(once, night="2024-11-04"))
+        third = status_before(good(0), once, good(2), replace(once, night="2024-11-04"))
         assert (third.control, third.odd) == ({"3.6.0": Outcome.GOOD}, {"3.6.0": Outcome.BAD})
 
     def test_a_control_is_heard_also_on_a_night_that_is_not_believed(self):
         once = night(1, seen(HIDDEN, control=(BAD,)))
-        told = standing(good(0), once)
+        told = status_before(good(0), once)
         assert (told.last, told.control, told.odd) == (Outcome.GOOD, {"3.6.0": Outcome.GOOD}, {"3.6.0": Outcome.BAD})
-        told = standing(good(0), once, night(2, seen(HIDDEN, control=(BAD,))))
+        told = status_before(good(0), once, night(2, seen(HIDDEN, control=(BAD,))))
         assert (told.last, told.control, told.odd) == (Outcome.GOOD, {"3.6.0": Outcome.BAD}, {})
 
     def test_an_odd_answer_of_one_control_says_nothing_of_another(self):
         odd = night(1, seen(GOOD, control=(BAD,)))
-        told = standing(good(0), odd, replace(good(2), control="3.7.0"))
+        told = status_before(good(0), odd, replace(good(2), control="3.7.0"))
         assert told.control == {"3.6.0": Outcome.GOOD, "3.7.0": Outcome.GOOD}
         assert told.odd == {"3.6.0": Outcome.BAD}
-        told = standing(good(0), odd, replace(night(2, seen(GOOD, control=(BAD,))), control="3.7.0"))
+        told = status_before(good(0), odd, replace(night(2, seen(GOOD, control=(BAD,))), control="3.7.0"))
         assert told.control == {"3.6.0": Outcome.GOOD, "3.7.0": Outcome.BAD}
         assert told.odd == {"3.6.0": Outcome.BAD}
 
     @pytest.mark.parametrize("control", [(), (GOOD, BAD), (CANARY,), (BAD, CANARY), (BAD, DISK)], ids=len)
     def test_a_night_on_a_sick_machine_teaches_nothing_of_the_control(self, control):
-        before = standing(good(0), night(1, seen(GOOD, control=(BAD,))))
-        after = standing(good(0), night(1, seen(GOOD, control=(BAD,))), night(2, seen(GOOD, control=control)))
+        before = status_before(good(0), night(1, seen(GOOD, control=(BAD,))))
+        after = status_before(good(0), night(1, seen(GOOD, control=(BAD,))), night(2, seen(GOOD, control=control)))
         assert (after.control, after.odd) == (before.control, before.odd)
 
     def test_a_hidden_symptom_of_the_control_is_an_answer(self):
-        assert standing(night(0, seen(GOOD, control=(HIDDEN,)))).control == {"3.6.0": Outcome.SKIP}
+        assert status_before(night(0, seen(GOOD, control=(HIDDEN,)))).control == {"3.6.0": Outcome.SKIP}
 
     def test_the_standings_of_other_symptoms_stay(self):
         other = {("other", NAN): CaseStatus(last=Outcome.BAD)}
@@ -242,7 +242,7 @@ class TestStanding:
 
 class TestExitCode:
     def judged(self, *words: Status, case: str = "identity") -> list[JudgedSymptom]:
-        return [JudgedSymptom(case=case, symptom=NAN, word=word, outcome=None, reason="") for word in words]
+        return [JudgedSymptom(case=case, symptom=NAN, status=status, outcome=None, reason="") for status in words]
 
     @pytest.mark.parametrize(
         ("words", "code"),

@@ -64,9 +64,9 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("evidence", "word"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-def test_the_table(evidence: StatusEvidence, word: Status) -> None:
-    assert decide(evidence) is word
+@pytest.mark.parametrize(("evidence", "status"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_the_table(evidence: StatusEvidence, status: Status) -> None:
+    assert decide(evidence) is status
 
 
 outcomes = st.sampled_from([G, B, S])
@@ -96,8 +96,8 @@ def test_a_change_is_believed_only_with_enough_agreeing_runs_and_a_healthy_contr
 
 @given(evidence)
 def test_every_word_is_either_believed_or_leaves_everything_as_it_was(given: StatusEvidence) -> None:
-    word = decide(given)
-    assert (word in BELIEVED) != (word in UNDECIDED | {Status.INSUFFICIENT})
+    status = decide(given)
+    assert (status in BELIEVED) != (status in UNDECIDED | {Status.INSUFFICIENT})
 
 
 @pytest.mark.parametrize(

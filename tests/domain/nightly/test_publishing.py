@@ -1,4 +1,4 @@
-"""The tracker is brought to what the alarms say, and then left alone."""
+"""The tracker is brought to what the alerts say, and then left alone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from harness.reporting.nightly.alert_report import text
 from tests.nights import BAD, bad, fixed, good, record
 
 
-def alarm(*nights: object) -> Alert:
-    return nightly_history(nights).alarms[0]  # type: ignore[arg-type]
+def alert(*nights: object) -> Alert:
+    return nightly_history(nights).alerts[0]  # type: ignore[arg-type]
 
 
 def steps(one: Alert, posted: Posted | None) -> list[ActionKind]:
@@ -22,19 +22,19 @@ def as_posted(one: Alert, **changes: object) -> Posted:
         "number": 7,
         "is_open": one.is_open,
         "body": said.body,
-        "told": frozenset(mark for mark, _ in said.comments),
+        "marks": frozenset(mark for mark, _ in said.comments),
     }
     return Posted(**{**given, **changes})  # type: ignore[arg-type]
 
 
-OPEN = alarm(good(0), bad(1))
-LATER = alarm(good(0), bad(1), record(2, BAD))
-GONE = alarm(good(0), bad(1), fixed(2))
-CLOSED = alarm(good(0), bad(1), fixed(2), good(3), good(4))
-AGAIN = alarm(good(0), bad(1), fixed(2), good(3), good(4), bad(5))
+OPEN = alert(good(0), bad(1))
+LATER = alert(good(0), bad(1), record(2, BAD))
+GONE = alert(good(0), bad(1), fixed(2))
+CLOSED = alert(good(0), bad(1), fixed(2), good(3), good(4))
+AGAIN = alert(good(0), bad(1), fixed(2), good(3), good(4), bad(5))
 
 
-def test_a_new_alarm_is_opened_once() -> None:
+def test_a_new_alert_is_opened_once() -> None:
     assert steps(OPEN, None) == [ActionKind.OPEN]
     assert steps(OPEN, as_posted(OPEN)) == []
 
@@ -49,7 +49,7 @@ def test_a_change_is_said_once() -> None:
 
 
 def test_a_publisher_that_died_between_two_steps_goes_on() -> None:
-    half = as_posted(CLOSED, is_open=True, told=frozenset())
+    half = as_posted(CLOSED, is_open=True, marks=frozenset())
     assert steps(CLOSED, half) == [ActionKind.COMMENT, ActionKind.COMMENT, ActionKind.CLOSE]
 
 
@@ -71,13 +71,13 @@ def test_each_step_says_everything_that_the_tracker_needs() -> None:
     key, said = AGAIN.key, Text(title="the title", body="the body", comments=comments)
     (opened,) = actions([OPEN], {OPEN.key: said}, {})
     assert opened == Action(do=ActionKind.OPEN, key=key, title="the title", body="the body")
-    closed = Posted(number=7, is_open=False, body="another body", told=frozenset({"m2"}))
+    closed = Posted(number=7, is_open=False, body="another body", marks=frozenset({"m2"}))
     assert actions([AGAIN], {key: said}, {key: closed}) == [
         Action(do=ActionKind.REOPEN, key=key, number=7),
         Action(do=ActionKind.EDIT, key=key, number=7, body="the body"),
         Action(do=ActionKind.COMMENT, key=key, number=7, body="it is back"),
     ]
-    still = Posted(number=7, is_open=True, body="the body ", told=frozenset({"m1", "m2", "m3"}))
+    still = Posted(number=7, is_open=True, body="the body ", marks=frozenset({"m1", "m2", "m3"}))
     assert actions([CLOSED], {key: said}, {key: still}) == [Action(do=ActionKind.CLOSE, key=key, number=7)]
 
 
@@ -89,8 +89,8 @@ def test_only_what_surrounds_a_body_may_differ() -> None:
         assert (done == []) is same, theirs
 
 
-def test_every_alarm_has_its_own_steps() -> None:
-    other = alarm(good(0, case="other"), bad(1, case="other"))
+def test_every_alert_has_its_own_steps() -> None:
+    other = alert(good(0, case="other"), bad(1, case="other"))
     texts = {one.key: Text(title=one.case, body=one.case) for one in (OPEN, other)}
     assert [(act.key, act.title) for act in actions([OPEN, other], texts, {})] == [
         (OPEN.key, "identity"),

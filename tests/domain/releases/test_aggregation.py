@@ -190,8 +190,8 @@ class TestDisagreement:
         assert disagreement(self.SOURCE, {"metric": ["SUM/ON_WRITE"]}) == ""
 
     def test_every_kind_that_the_source_does_not_say_is_named(self):
-        told = disagreement(self.SOURCE, {"metric": ["NONE/ON_WRITE", "SUM/ON_WRITE", "MEAN/ON_READ"]})
-        assert told == "metric variables: the source says SUM/ON_WRITE, live they are NONE/ON_WRITE, MEAN/ON_READ"
+        sentence = disagreement(self.SOURCE, {"metric": ["NONE/ON_WRITE", "SUM/ON_WRITE", "MEAN/ON_READ"]})
+        assert sentence == "metric variables: the source says SUM/ON_WRITE, live they are NONE/ON_WRITE, MEAN/ON_READ"
 
     @pytest.mark.parametrize("live", [{}, {"metric": []}, {"model": ["NONE/ON_WRITE"]}])
     def test_without_a_live_metric_nothing_is_compared(self, live):
@@ -214,12 +214,12 @@ class TestMilestones:
         ]
 
     def test_a_mapping_appears_changes_and_disappears(self):
-        told = milestones(
+        sentences = milestones(
             self.line(
                 (None, None), ({"sum": "SUM"}, None), ({"sum": "NONE"}, {"auto": "AUTO"}), (None, {"auto": "AUTO"})
             )
         )
-        assert told == [
+        assert sentences == [
             "_map_aggregation appears in 3.1.0 (not yet so in 3.0.0).",
             "_map_aggregation changes in 3.2.0 (not yet so in 3.1.0).",
             "_map_aggregation disappears in 3.3.0 (not yet so in 3.2.0).",
@@ -227,11 +227,11 @@ class TestMilestones:
         ]
 
     def test_a_release_whose_source_could_not_be_read_is_stepped_over(self):
-        told = milestones(self.line((None, None), "no wheel on the index", ({"sum": "SUM"}, None)))
-        assert told == ["_map_aggregation appears in 3.2.0 (not yet so in 3.0.0)."]
+        sentences = milestones(self.line((None, None), "no wheel on the index", ({"sum": "SUM"}, None)))
+        assert sentences == ["_map_aggregation appears in 3.2.0 (not yet so in 3.0.0)."]
 
     @given(st.lists(st.sampled_from([None, "SUM", "NONE"]), max_size=8))
     def test_there_is_one_sentence_for_each_change_and_none_besides(self, words):
         """Neighbours that say the same are no milestone."""
-        told = milestones(self.line(*((None if word is None else {"sum": word}, None) for word in words)))
-        assert len(told) == sum(one != other for one, other in pairwise(words))
+        sentences = milestones(self.line(*((None if word is None else {"sum": word}, None) for word in words)))
+        assert len(sentences) == sum(one != other for one, other in pairwise(words))

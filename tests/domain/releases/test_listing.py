@@ -59,8 +59,8 @@ def test_no_release_is_lost_and_none_is_told_twice(numbers: list[int], left_out:
         releases=tuple(r for n, r in made.items() if n not in left_out),
         excluded=tuple(Exclusion(release=r, reason="pre-release") for n, r in made.items() if n in left_out),
     )
-    told = describe(line, PYTHONS)
-    assert [row.version for row in told] == [f"3.{n}.0" for n in sorted(numbers)]
-    assert {row.version for row in told if row.usable == "left out: pre-release"} == {
+    listed = describe(line, PYTHONS)
+    assert [row.version for row in listed] == [f"3.{n}.0" for n in sorted(numbers)]
+    assert {row.version for row in listed if row.usable == "left out: pre-release"} == {
         f"3.{n}.0" for n in set(numbers) & left_out
     }

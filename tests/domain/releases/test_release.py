@@ -16,6 +16,7 @@ from harness.domain.releases.release import (
     find,
     parse_version,
     sort,
+    stable_before,
     stable_timeline,
     usable_stable,
     yanked,
@@ -335,3 +336,10 @@ def test_a_usable_stable_release_is_neither_yanked_nor_a_pre_release(releases: l
 @pytest.mark.parametrize(("reason", "text"), [(None, None), ("", "yanked"), ("forgot a file", "yanked: forgot a file")])
 def test_a_yanked_release_says_why(reason: str | None, text: str | None) -> None:
     assert yanked(release("3.12.1", yanked=reason)) == text
+
+
+def test_the_stable_releases_before_one_begin_with_the_nearest():
+    """The control of a fix is the last release that was good: whoever looks for it walks backwards."""
+    before = stable_before(PUBLISHED, find(PUBLISHED, "3.13.0", where="--release"))
+    assert [r.version for r in before] == ["3.12.4", "3.12.0", "3.11.0", "3.10.0"]
+    assert stable_before(PUBLISHED, PUBLISHED[0]) == []

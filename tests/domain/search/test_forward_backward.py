@@ -43,7 +43,7 @@ def by_paths(
 @given(st.data())
 @settings(max_examples=60, deadline=None)
 def test_shared_rate_equals_the_sum_over_paths(data) -> None:
-    """Evidence, states and edges are those of the sum over all 2^n paths."""
+    """Evidence, states and transitions are those of the sum over all 2^n paths."""
     size = data.draw(st.integers(1, 6))
     rows = [(data.draw(CHANCES), data.draw(CHANCES)) for _ in range(size)]
     changes = [data.draw(CHANCES) for _ in range(size - 1)]

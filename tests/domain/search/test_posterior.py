@@ -19,7 +19,6 @@ from harness.domain.search.posterior import (
     OWN_RATES,
     RATES,
     STARTS_BAD,
-    edges,
     posterior_of,
     settle,
 )
@@ -45,7 +44,7 @@ TALLIES = st.lists(st.none() | st.tuples(st.integers(0, 6), st.integers(0, 6)), 
 @given(TALLIES)
 @settings(deadline=None)
 def test_beliefs_are_probabilities(tallies) -> None:
-    """Every figure lies in [0, 1], and an edge is no more likely than either of its sides."""
+    """Every figure lies in [0, 1], and a transition is no more likely than either of its sides."""
     posterior = posterior_of(rows(*tallies), NAN)
     for i, both in enumerate(zip(posterior.begins, posterior.ends, strict=True)):
         assert all(-1e-9 <= p <= 1 + 1e-9 for p in both)
@@ -57,8 +56,8 @@ def test_beliefs_are_probabilities(tallies) -> None:
 @given(TALLIES)
 @settings(deadline=None)
 def test_edges_alternate(tallies) -> None:
-    """Edges of one symptom begin and end in turn, from left to right."""
-    found = edges(rows(*tallies), [NAN])
+    """Transitions of one symptom begin and end in turn, from left to right."""
+    found = posterior_of(rows(*tallies), NAN).transitions
     for one, other in itertools.pairwise(found):
         assert one.turns_bad is not other.turns_bad
         assert one.after <= other.before
@@ -74,21 +73,21 @@ def test_a_further_pass_never_makes_a_release_worse(failures: int, passes: int) 
 
 
 def test_nothing_known() -> None:
-    assert posterior_of([ReleaseState(), ReleaseState(blocked=recorded("no"))], NAN).edges == []
-    assert edges([], [NAN]) == []
+    assert posterior_of([ReleaseState(), ReleaseState(blocked=recorded("no"))], NAN).transitions == []
+    assert posterior_of([], NAN).transitions == []
 
 
 def test_two_runs_on_each_side_suffice_for_a_steady_range() -> None:
     """The promise of the prior: runs that agree, four bad releases, two runs a side: 0.99."""
     history = rows(*[(0, 1)] * 9, (0, 2), (2, 0), *[(1, 0)] * 9)
-    (edge,) = edges(history, [NAN])
-    assert (edge.before, edge.after, edge.turns_bad) == (9, 10, True)
-    assert edge.confidence >= 0.99
+    (transition,) = posterior_of(history, NAN).transitions
+    assert (transition.before, transition.after, transition.turns_bad) == (9, 10, True)
+    assert transition.confidence >= 0.99
 
 
 def test_one_run_each_is_not_enough() -> None:
-    (edge,) = edges(rows(*[(0, 1)] * 3, *[(1, 0)] * 3), [NAN])
-    assert edge.confidence < 0.99
+    (transition,) = posterior_of(rows(*[(0, 1)] * 3, *[(1, 0)] * 3), NAN).transitions
+    assert transition.confidence < 0.99
 
 
 def test_a_flake_everywhere_has_no_edge() -> None:
@@ -202,7 +201,7 @@ def test_an_edge_says_which_symptom_where_and_how_sure() -> None:
     history = rows((0, 3), None, (3, 0), (0, 3))
     told = posterior_of(history, NAN)
     assert told.symptom is NAN
-    assert [(e.symptom, e.before, e.after, e.turns_bad, e.confidence) for e in told.edges] == [
+    assert [(e.symptom, e.before, e.after, e.turns_bad, e.confidence) for e in told.transitions] == [
         (NAN, 0, 2, True, told.begins[0]),
         (NAN, 2, 3, False, told.ends[1]),
     ]

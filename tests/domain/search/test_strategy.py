@@ -1,4 +1,4 @@
-"""The search: what is chosen, in which order, and what is proven of whole searches."""
+"""The search: what is chosen and run again, in which order, and what is proven of whole searches."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from hypothesis import strategies as st
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
-from harness.domain.search.posterior import edges
-from harness.domain.search.strategy import Why, next_trials
+from harness.domain.search.posterior import posterior_of
+from harness.domain.search.strategy import MOST_RUNS, Why, next_trials, to_confirm
 from harness.domain.verdicts.reasons import recorded
-from harness.domain.verdicts.verdict import Outcome, Verdict
+from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict
 from harness.domain.verdicts.verdict import hidden as concealed
 from tests.domain.search.choosing import board_of, chosen
 from tests.histories.simulate import (
     NAN,
     RAISES,
-    found_edges,
+    Played,
+    bad,
+    found_transitions,
+    hidden,
+    noisy,
     play,
     record,
     script,
-    true_edges,
+    true_transitions,
 )
 
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -33,27 +37,31 @@ FEW = st.text("gnewx", min_size=1, max_size=9)
 
 
 class TestOneAnswerForDeterministicHistories:
-    """With every release run, no edge is missed and none is wrong, whatever is broken."""
+    """With every release run, no transition is missed and none is wrong, whatever is broken."""
 
     @given(LETTERS)
     @SLOW
     def test_one_symptom(self, letters: str) -> None:
         played = play(len(letters), script(letters), Policy())
-        truth = true_edges([None if c == "x" else c == "n" for c in letters])
-        assert found_edges(played.history, NAN) == truth
+        truth = true_transitions([None if c == "x" else c == "n" for c in letters])
+        assert found_transitions(played.history, NAN) == truth
         assert all(row.tried for row in played.history)
 
     @given(FEW)
     @SLOW
     def test_symptoms_that_hide_each_other(self, letters: str) -> None:
         played = play(len(letters), script(letters), Policy())
-        assert found_edges(played.history, NAN) == true_edges([None if c in "xe" else c == "n" for c in letters])
-        assert found_edges(played.history, RAISES) == true_edges([None if c == "x" else c == "e" for c in letters])
+        assert found_transitions(played.history, NAN) == true_transitions(
+            [None if c in "xe" else c == "n" for c in letters]
+        )
+        assert found_transitions(played.history, RAISES) == true_transitions(
+            [None if c == "x" else c == "e" for c in letters]
+        )
 
     @given(LETTERS, st.integers(1, 4), st.randoms(use_true_random=False))
     @SLOW
     def test_parallel_runs_that_end_in_any_order(self, letters: str, wanted: int, rng: random.Random) -> None:
-        """Runs in parallel end with the same edges, and no release is ever run twice at the same time."""
+        """Runs in parallel end with the same transitions, and no release is ever run twice at the same time."""
         run, history, pending = script(letters), [ReleaseState() for _ in letters], list[int]()
         while True:
             probes = next_trials(history, Policy(), wanted=wanted - len(pending), pending=pending)
@@ -64,11 +72,11 @@ class TestOneAnswerForDeterministicHistories:
                 break
             index = pending.pop(rng.randrange(len(pending)))
             record(history, index, run(index, len(history[index].runs)))
-        assert found_edges(history, NAN) == true_edges([None if c == "x" else c == "n" for c in letters])
+        assert found_transitions(history, NAN) == true_transitions([None if c == "x" else c == "n" for c in letters])
 
 
 class TestCost:
-    """A history is paid for once per release and once more per side of an edge."""
+    """A history is paid for once per release and once more per side of a transition."""
 
     @given(st.integers(3, 12), st.integers(4, 12))
     @SLOW
@@ -76,7 +84,7 @@ class TestCost:
         letters = "g" * (before + 5) + "n" * (after + 2)
         played = play(len(letters), script(letters), Policy())
         assert played.runs == len(letters) + 2
-        assert all(edge.confidence >= 0.99 for edge in edges(played.history, [NAN]))
+        assert all(transition.confidence >= 0.99 for transition in posterior_of(played.history, NAN).transitions)
 
     def test_an_island_of_one_costs_a_few_more(self) -> None:
         """Two failures of a single release could be a rare flake; up to eight further runs say no."""
@@ -87,10 +95,10 @@ class TestCost:
     @given(st.integers(20, 400), st.floats(0.1, 0.9))
     @SLOW
     def test_a_sparse_search_is_logarithmic(self, length: int, where: float) -> None:
-        """Without filling, one edge costs log2(n) runs, both ends, and what confirms it."""
+        """Without filling, one transition costs log2(n) runs, both ends, and what confirms it."""
         cut = max(1, round(length * where))
         played = play(length, script("g" * cut + "n" * (length - cut)), Policy(max_gap=None))
-        assert found_edges(played.history, NAN) == {(cut - 1, cut, True)}
+        assert found_transitions(played.history, NAN) == {(cut - 1, cut, True)}
         assert played.runs <= 2 + math.ceil(math.log2(length)) + 10
 
 
@@ -244,13 +252,13 @@ class TestBudget:
         assert sum(row.blocked is not None for row in history) <= most
 
     def test_broken_releases_have_a_budget_of_their_own(self) -> None:
-        """Three hundred nights that nothing installs are not built one by one, and take no run from the edge."""
+        """Three hundred nights that nothing installs are not built one by one, and take no run from the transition."""
         played = play(302, script("g" + "x" * 300 + "n"), Policy(max_trials=20, max_gap=None))
         assert sum(row.blocked is not None for row in played.history) == 20
         assert played.runs < 20
-        (edge,) = edges(played.history, [NAN])
-        assert (edge.before, edge.after) == (0, 301)
-        assert edge.confidence >= 0.99
+        (transition,) = posterior_of(played.history, NAN).transitions
+        assert (transition.before, transition.after) == (0, 301)
+        assert transition.confidence >= 0.99
 
     def test_without_a_budget_every_release_between_is_tried(self) -> None:
         assert all(row.tried for row in play(60, script("g" + "x" * 58 + "n"), Policy(max_gap=None)).history)
@@ -259,9 +267,9 @@ class TestBudget:
         letters = "g" * 40 + "n" * 40
         played = play(80, script(letters), Policy(max_trials=20))
         assert played.runs == 20
-        (edge,) = edges(played.history, [NAN])
-        assert (edge.before, edge.after) == (39, 40)
-        assert edge.confidence >= 0.99
+        (transition,) = posterior_of(played.history, NAN).transitions
+        assert (transition.before, transition.after) == (39, 40)
+        assert transition.confidence >= 0.99
         assert any(why is Why.FILL for _, why in played.order)
 
     def test_fills_first_when_rich(self) -> None:
@@ -275,7 +283,7 @@ class TestBudget:
         assert chosen("g.......g", policy, wanted=9, pending=[4]) == []
 
     def test_rich_is_who_can_run_all_and_confirm_both_sides_of_every_edge(self) -> None:
-        """Two are run, three are open; one edge and one to come, two sides, two runs each: eight. 13 in all."""
+        """Two are run, three are open; one transition and one to come, two sides, two runs each: eight. 13 in all."""
         letters = "g...n"
         run = script("ggnnn")
         history = board_of(letters)
@@ -289,7 +297,7 @@ class TestBudget:
         assert [first(most) for most in (12, 13)] == [Why.CONFIRM, Why.FILL]
 
     def test_what_is_pending_is_spent(self) -> None:
-        """Five were run and one is pending; two are open, and two sides of an edge to come cost four: 12."""
+        """Five were run and one is pending; two are open, and two sides of a transition to come cost four: 12."""
         history = board_of("gn..gg.g")
         whys = [next_trials(history, Policy(max_trials=most), pending=[6])[0].why for most in (11, 12)]
         assert whys == [Why.CONFIRM, Why.FILL]
@@ -348,3 +356,117 @@ def test_what_is_left_of_the_budget_for_untried_releases_holds_within_one_choice
     chosen = next_trials(history, Policy(max_trials=3), wanted=3)
     assert len(chosen) == 1
     assert not history[chosen[0].index].tried
+
+
+class TestDoubt:
+    """Releases whose runs disagree are repeated until the confidence is met, and never for ever."""
+
+    def test_a_single_failure_is_repeated_first(self) -> None:
+        assert chosen("ggggngggg") == [(4, Why.CONFIRM)]
+
+    def test_runs_per_release_are_bounded(self) -> None:
+        """The least certain symptom there is ends: one failure in twenty runs, at the newest release."""
+        letters = "g" * 6 + "N"
+        played = play(7, script(letters, rate=0.05, seed=3), Policy(symptoms=(NAN,), repeats=3, confidence=0.999999))
+        assert max(len(row.runs) for row in played.history) <= MOST_RUNS
+
+    def test_a_bound_below_the_repeats_asked_for_gives_way(self) -> None:
+        played = play(2, script("gn"), Policy(repeats=MOST_RUNS + 2))
+        assert [len(row.runs) for row in played.history] == [MOST_RUNS + 2] * 2
+
+    @given(st.integers(0, 2**32), st.sampled_from([0.3, 0.5, 0.7, 0.9]), st.integers(2, 24))
+    @settings(max_examples=25, deadline=None)
+    def test_always_ends(self, seed: int, rate: float, length: int) -> None:
+        rng = random.Random(seed)
+        states = [rng.random() < 0.5 for _ in range(length)]
+        played = play(length, noisy(states, (), rate, rng), Policy(), most=length * MOST_RUNS + 1)
+        assert played.runs <= length * MOST_RUNS
+
+    def test_hidden_sides_do_not_loop(self) -> None:
+        """A side whose runs are hidden by another, flaky symptom is repeated, but not without end."""
+
+        def run(index: int, repeat: int):
+            if index == 2 and repeat:
+                return {RAISES: bad(), NAN: hidden(RAISES)}
+            return {RAISES: GOOD, NAN: bad() if index > 2 else GOOD}
+
+        played: Played = play(6, run, Policy(symptoms=(NAN,)))
+        assert len(played.history[2].runs) == MOST_RUNS
+
+
+def rows(*tallies: tuple[int, int] | None) -> list[ReleaseState]:
+    """(bad, good) runs per release; None is untried."""
+    return [ReleaseState(runs=({NAN: bad()},) * t[0] + ({NAN: GOOD},) * t[1]) if t else ReleaseState() for t in tallies]
+
+
+def again(history: list[ReleaseState], policy: Policy | None = None, pending: tuple[int, ...] = ()) -> list[int]:
+    untried = [index for index, row in enumerate(history) if not row.tried]
+    return to_confirm(history, policy or Policy(), pending, untried, [posterior_of(history, NAN)])
+
+
+SURE = [(0, 6)] * 4
+SICK = [(6, 0)] * 4
+
+
+class TestWhatIsWorthAnotherRun:
+    def test_nothing_where_all_is_sure(self) -> None:
+        assert again(rows(*SURE, *SICK)) == []
+
+    def test_both_sides_of_an_edge_until_they_were_run_often_enough(self) -> None:
+        history = rows(*SURE, *SICK)
+        assert again(history, Policy(confirmations=6)) == []
+        assert again(history, Policy(confirmations=7)) == [4, 3]
+
+    def test_the_least_run_first_then_what_failed(self) -> None:
+        history = rows((0, 6), (0, 6), (0, 2), (3, 0), (6, 0), (6, 0))
+        assert again(history, Policy(confirmations=7)) == [2, 3]
+        assert again(rows((0, 3), (3, 0)), Policy(confirmations=7)) == [1, 0]
+
+    def test_an_edge_whose_gap_can_still_be_split_waits(self) -> None:
+        assert again(rows((0, 1), None, (1, 0))) == []
+        blocked = rows((0, 1), None, (1, 0))
+        blocked[1] = ReleaseState(blocked=recorded("no wheel"))
+        assert again(blocked) == [2, 0]
+        assert again(rows((0, 1), (0, 1), (1, 0)), pending=(1,)) == [2]
+
+    def test_a_pending_or_blocked_side_is_not_asked_for(self) -> None:
+        assert again(rows((0, 1), (1, 0)), pending=(0,)) == [1]
+
+    def test_a_release_that_contradicts_its_own_state_is_run_again(self) -> None:
+        """However sure that is: a history that changes at every release looks like a flake until releases repeat."""
+        flaky = rows((3, 3), (3, 3), (0, 1), (3, 3), (3, 3))
+        assert posterior_of(flaky, NAN).states[2]
+        assert again(flaky, Policy(confidence=0.5)) == [2]
+        assert again(rows((3, 3), (3, 3), (1, 1), (3, 3), (3, 3)), Policy(confidence=0.5)) == []
+        assert again(rows((0, 3), (0, 3), (1, 0), (0, 3), (0, 3)))[0] == 2
+
+    def test_a_release_is_not_run_without_end(self) -> None:
+        many = (MOST_RUNS, 0)
+        doubtful = rows((0, MOST_RUNS - 1), many)
+        asked = Policy(confirmations=MOST_RUNS)
+        assert again(doubtful, asked) == [0]
+        assert again(rows((0, MOST_RUNS), many), Policy(confidence=1.0)) == []
+        assert again(rows((0, MOST_RUNS), many), Policy(confirmations=MOST_RUNS + 1)) == [1, 0]
+        assert again(rows((0, MOST_RUNS), many), Policy(confidence=1.0, repeats=MOST_RUNS + 1)) == [1, 0]
+
+    def test_half_of_the_allowed_doubt_is_what_may_be_left(self) -> None:
+        history = rows((0, 2), (2, 0))
+        (transition,) = posterior_of(history, NAN).transitions
+        doubt = 1 - transition.confidence
+        assert again(history, Policy(confidence=1 - 1.9 * doubt)) == [1, 0]
+        assert again(history, Policy(confidence=1 - 2.1 * doubt)) == []
+
+    def test_of_two_edges_the_more_doubtful_comes_first(self) -> None:
+        history = rows((0, 3), (0, 3), (3, 0), (3, 0), (0, 3))
+        begins, ends = posterior_of(history, NAN).transitions
+        assert begins.confidence > ends.confidence
+        assert again(history, Policy(confirmations=1, confidence=0.99999))[:2] == [3, 2]
+
+    def test_every_symptom_can_ask(self) -> None:
+        history = [
+            ReleaseState(runs=({NAN: GOOD, RAISES: GOOD},) * 6),
+            ReleaseState(runs=({NAN: GOOD, RAISES: bad()},) * 6),
+            ReleaseState(runs=({NAN: bad(), RAISES: bad()},) * 6),
+        ]
+        posteriors = [posterior_of(history, symptom) for symptom in (NAN, RAISES)]
+        assert to_confirm(history, Policy(confirmations=7, confidence=0.5), (), (), posteriors) == [1, 2, 0]

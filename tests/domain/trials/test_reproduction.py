@@ -33,14 +33,14 @@ def test_every_number_of_either_has_a_pair_and_each_has_one(was: dict[str, float
 
 
 def test_numbers_are_told_to_six_digits() -> None:
-    told = pairs(observation({"loss": 0.12345678}), observation({"loss": 0.12345699}))
-    assert ("loss", "0.123457", "0.123457") in told
+    made = pairs(observation({"loss": 0.12345678}), observation({"loss": 0.12345699}))
+    assert ("loss", "0.123457", "0.123457") in made
     assert ("loss", "0.123457", "0.12346") in pairs(observation({"loss": 0.1234567}), observation({"loss": 0.12346}))
 
 
 def test_nan_is_written_as_everywhere() -> None:
-    told = pairs(observation({"loss": math.nan}), observation({"loss": 0.5}))
-    assert ("loss", "NaN", "0.5") in told
+    made = pairs(observation({"loss": math.nan}), observation({"loss": 0.5}))
+    assert ("loss", "NaN", "0.5") in made
 
 
 def test_both_endings_come_first() -> None:

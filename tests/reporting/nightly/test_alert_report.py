@@ -21,11 +21,11 @@ def alert(nights: int, reason: str = "loss is nan") -> Alert:
     shown = look(Outcome.BAD, reason)
     return nightly_history(
         [good(0), record(1, shown, shown, shown), *(record(2 + n, shown) for n in range(nights))]
-    ).alarms[0]
+    ).alerts[0]
 
 
 def test_it_begins_with_its_hidden_key_and_says_the_rest_in_order() -> None:
-    one = nightly_history([good(0), bad(1), record(2, BAD), fixed(3)]).alarms[0]
+    one = nightly_history([good(0), bad(1), record(2, BAD), fixed(3)]).alerts[0]
     lines = body(one).splitlines()
     assert lines[0] == key_comment(one) == f"<!-- harness-alarm: {one.key} -->"
     assert "gone from" in lines[1]
@@ -51,7 +51,7 @@ def test_many_changing_nights_are_cut() -> None:
     history = [good(0), bad(1)]
     for day in range(2, 400, 2):
         history += [fixed(day), bad(day + 1)]
-    one = nightly_history(history).alarms[0]
+    one = nightly_history(history).alerts[0]
     text = body(one, 12_000)
     assert "rows left out" in text
     assert len(text) < 12_000
@@ -74,6 +74,6 @@ def test_a_hostile_reason_is_only_text() -> None:
 
 
 def test_the_whole_document(snapshot: SnapshotAssertion) -> None:
-    one = nightly_history([good(0), bad(1), record(2, BAD), fixed(3)]).alarms[0]
+    one = nightly_history([good(0), bad(1), record(2, BAD), fixed(3)]).alerts[0]
     assert document(one) == golden(snapshot, "md")
-    assert texts(one) == {"alarm.md": document(one)}
+    assert texts(one) == {"alert.md": document(one)}

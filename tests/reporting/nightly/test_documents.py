@@ -9,7 +9,7 @@ from tests.nights import bad, good
 
 def test_each_file_of_a_night_by_its_name() -> None:
     history = nightly_history([good(0), bad(1)])
-    night, alerts = history.nights[-1], history.open_alarms
+    night, alerts = history.nights[-1], history.open_alerts
     assert alerts
     assert documents.texts(night, alerts) == {
         "report.md": night_report.markdown(night, alerts),

@@ -55,7 +55,7 @@ def test_a_recorded_symptom_is_as_expected_and_its_reason_is_said() -> None:
 def test_the_markdown_says_what_happened_and_escapes_it() -> None:
     hostile = look(Outcome.BAD, "<img src=x> @everyone | cell")
     history = nightly_history([good(0), record(1, hostile, hostile, hostile)])
-    text = night_report.markdown(history.nights[-1], history.open_alarms)
+    text = night_report.markdown(history.nights[-1], history.open_alerts)
     assert text.startswith("# Night of 2024-11-02: 1 new\n")
     assert "\\<img" in text
     assert "@everyone" not in text
@@ -69,16 +69,16 @@ def test_a_broken_night_says_that_nothing_was_judged() -> None:
 
 def test_the_json_reads_back() -> None:
     history = nightly_history([good(0), bad(1)])
-    assert '"word": "new"' in night_report.json_text(history.nights[-1], history.open_alarms)
+    assert '"status": "new"' in night_report.json_text(history.nights[-1], history.open_alerts)
 
 
 def test_a_job_summary_stays_under_its_limit_and_says_so() -> None:
     history = nightly_history([many(0, 300, HEALTHY), many(1, 300, SICK)])
-    text = night_report.summary(history.nights[-1], history.open_alarms, limit=5_000)
+    text = night_report.summary(history.nights[-1], history.open_alerts, limit=5_000)
     assert len(text.encode()) < 5_000
     assert "does not fit" in text
-    whole = night_report.summary(history.nights[-1], history.open_alarms)
-    assert whole == night_report.markdown(history.nights[-1], history.open_alarms)
+    whole = night_report.summary(history.nights[-1], history.open_alerts)
+    assert whole == night_report.markdown(history.nights[-1], history.open_alerts)
 
 
 def test_at_most_ten_annotations_and_none_can_end_its_line() -> None:
@@ -96,9 +96,9 @@ def test_at_most_ten_annotations_and_none_can_end_its_line() -> None:
 
 def test_the_whole_night(snapshot: SnapshotAssertion) -> None:
     history = nightly_history([good(0), replace(bad(1), notes=("mnist_cnn was left out",))])
-    assert night_report.markdown(history.nights[-1], history.open_alarms) == golden(snapshot, "md")
+    assert night_report.markdown(history.nights[-1], history.open_alerts) == golden(snapshot, "md")
 
 
 def test_the_whole_json(snapshot: SnapshotAssertion) -> None:
     history = nightly_history([good(0), bad(1)])
-    assert night_report.json_text(history.nights[-1], history.open_alarms) == golden(snapshot, "json")
+    assert night_report.json_text(history.nights[-1], history.open_alerts) == golden(snapshot, "json")

@@ -21,8 +21,10 @@ from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.verdict import Verdicts
-from harness.jobs import fixed_in, rerun
+from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
+from harness.jobs.fixes import fixed_in
 from harness.jobs.preparation import (
     Plan,
     Stopwatch,
@@ -33,7 +35,7 @@ from harness.jobs.preparation import (
     timeline_of,
     with_changes,
 )
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, Services
+from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import VerifyRequest
 
 CONTROL_LIMIT = 6
@@ -62,7 +64,7 @@ class Verification:
     def variants(self) -> tuple[Variant, ...]:
         """Reference, without, and with each fix."""
         patched = [replace(self.variant, fix=name) for name in self.fixes]
-        return (assemble.reference_for(self.variant), self.variant, *patched)
+        return (self.variant.reference, self.variant, *patched)
 
 
 def verify_fix(services: Services, request: VerifyRequest, listener: Listener) -> tuple[FixReport, Path]:
@@ -196,7 +198,7 @@ def run_verification(wanted: Verification, runner: Runner, journal: Journal) -> 
 def grade_release(wanted: Verification, release: Release, entries: Sequence[Entry], fix: str) -> Graded:
     """Grade one fix on one release from what the journal holds of it."""
     pairs = paired(
-        assemble.repeats(entries, assemble.reference_for(wanted.variant)),
+        assemble.repeats(entries, wanted.variant.reference),
         assemble.repeats(entries, wanted.variant),
         assemble.repeats(entries, replace(wanted.variant, fix=fix)),
     )

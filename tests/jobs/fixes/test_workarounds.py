@@ -15,11 +15,11 @@ from harness.domain.fixes.claims import ClaimResult
 from harness.domain.fixes.workarounds import Effect, WorkaroundReport
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.trial import Trial
-from harness.jobs import workarounds
+from harness.jobs.events import EventKind
 from harness.jobs.executor import Runner
-from harness.jobs.protocols import EventKind
+from harness.jobs.fixes import workarounds
+from harness.jobs.fixes.workarounds import CHUNK, Measurement, measure_workarounds
 from harness.jobs.requests import WorkaroundsRequest
-from harness.jobs.workarounds import CHUNK, Measurement, measure_workarounds
 from tests.examples import case, release, timeline
 from tests.fakes import SHOWN, FakeServices, Heard, MemoryJournal, TableEnvironments, TableTrials, header, untestable
 
@@ -86,8 +86,8 @@ def measured(
 class TestWorkarounds:
     def test_one_row_per_workaround_one_cell_per_release_and_count(self):
         report = measured(survey(), SwitchedTrials(), MemoryJournal())
-        told = {row.remedy.name: [(c.replicas, c.cured, c.right) for c in row.cells] for row in report.rows}
-        assert told == {
+        effects = {row.remedy.name: [(c.replicas, c.cured, c.right) for c in row.cells] for row in report.rows}
+        assert effects == {
             "cures": [(1, Effect.YES, Effect.YES), (2, Effect.YES, Effect.YES)],
             "hides": [(1, Effect.YES, Effect.YES), (2, Effect.YES, Effect.NO)],
             "nothing": [(1, Effect.NO, Effect.NO), (2, Effect.NO, Effect.NO)],
@@ -126,6 +126,11 @@ class TestClaims:
         reference, own = workarounds.pair(CASE, values)
         assert reference is not None
         assert (dict(reference.options)["fault"], dict(own.options)["fault"]) == ("none", "nan")
+
+    def test_a_script_is_held_against_nothing_and_chooses_its_replicas(self):
+        script = replace(CASE, level=Level.SCRIPT, replicas=1)
+        against, own = workarounds.pair(script, Claim(says="s", predicts="good", options=FAULT))
+        assert (against, own.replicas, dict(own.options)) == (None, 1, FAULT)
 
     def test_settings_that_the_case_does_not_have_are_told(self):
         with pytest.raises(UsageError, match="has no parameter 'falut'"):
@@ -234,7 +239,7 @@ class TestJob:
 
 class TestRefused:
     def test_a_case_with_nothing_to_measure(self, world: FakeServices, tmp_path: Path):
-        world.shelf.cases["identity"] = replace(CASE, remedies=(), claims=())
+        world.shelf.cases["identity"] = replace(CASE, workarounds=(), claims=())
         with pytest.raises(UsageError, match="no workarounds and no claims") as refused:
             measure_workarounds(world, request(tmp_path), Heard())
         assert "NAME.claims.toml" in (refused.value.hint or "")
@@ -247,7 +252,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         "wrong",
         [
-            {"remedies": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
+            {"workarounds": (Workaround(name="w", title="t", options={"remdy": "cures"}),)},
             {"claims": (Claim(says="s", predicts="good", options={"falut": "nan"}),)},
         ],
     )

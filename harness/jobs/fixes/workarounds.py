@@ -24,9 +24,10 @@ from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.preparation import Plan, Stopwatch, open_run, page_of, warn
-from harness.jobs.protocols import Event, EventKind, Journal, Listener, Services
+from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import WorkaroundsRequest
 
 CHUNK = 8
@@ -177,7 +178,7 @@ def pair(case: Case, claim: Claim) -> tuple[Variant | None, Variant]:
     if case.level is Level.SCRIPT:
         return None, own
     if replicas > 1:
-        return assemble.reference_for(own), own
+        return own.reference, own
     return (workarounds.sound(case, options) if claims.looks_at_values(claim) else None), own
 
 
@@ -239,7 +240,7 @@ def _row(survey: Measurement, workaround: Workaround, by_release: dict[str, list
         for count in survey.counts:
             planned = workarounds.attempt(survey.case, workaround, count)
             graded = _graded(survey.case, release.version, planned, by_release.get(release.version, []))
-            cured, right = workarounds.told(graded)
+            cured, right = workarounds.effects(graded)
             cells.append(Measured(version=release.version, replicas=count, cured=cured, right=right, graded=graded))
     return WorkaroundRow(remedy=workaround, cells=tuple(cells))
 

@@ -23,9 +23,10 @@ from harness.domain.releases.release import Channel, Order, Release, Timeline, s
 from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
 from harness.jobs import rerun
+from harness.jobs.events import Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
 from harness.jobs.preparation import Plan, companions_for, find_release, open_run, page_of, with_reference
-from harness.jobs.protocols import Journal, Listener, Services
+from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import VerifyRequest
 
 
@@ -158,7 +159,7 @@ def compose(header: RunHeader, before: Release, cure: Release, entries: Sequence
 def _grade(header: RunHeader, before: Release, cure: Release, entries: dict[str, list[Entry]]) -> Graded:
     old, new = entries.get(before.version, []), entries.get(cure.version, [])
     variant = header.question.variant
-    reference = assemble.reference_for(variant)
+    reference = variant.reference
     pairs = paired(
         assemble.repeats(old, reference),
         assemble.repeats(old, variant),

@@ -1,0 +1,127 @@
+"""A transition: the place where a symptom begins or ends, as a value and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.verdicts.reasons import Reason, ReasonKind
+
+FOLD = 12
+"""More releases between two sides than this are listed by reason: a hundred nightlies make no cell of a table."""
+
+
+class Kind(str, Enum):
+    """A regression goes from good to bad, a recovery from bad to good."""
+
+    REGRESSION = "regression"
+    RECOVERY = "recovery"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Untested:
+    """A release between the two sides of a transition that says nothing, and why."""
+
+    version: str
+    reason: Reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """A change upstream that lies between the two sides: recorded as the cause, or the one commit between them.
+
+    Attributes:
+        link: The pull request or commit.
+        title: What it changed, in a clause; of a commit its subject.
+        found: This search narrowed the transition down to this commit.
+        changes: The files that the commit changed, with the number of lines added and removed.
+    """
+
+    link: str
+    title: str
+    found: bool = False
+    changes: tuple[str, ...] = ()
+
+    @property
+    def role(self) -> str:
+        """How a report introduces it."""
+        return "Commit found for" if self.found else "Known cause of"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition:
+    """One change of one symptom: it lies after `last_before` and at the latest in `first_after`.
+
+    Attributes:
+        symptom: The symptom.
+        kind: Regression or recovery.
+        last_before: Last release that is known to be as before.
+        first_after: First release that is known to be otherwise.
+        untested: Releases between the two, each with the reason why it says nothing.
+        confidence: Probability that the symptom changed between exactly these two.
+        confirmed: Both sides were run often enough, and the confidence asked for is reached.
+        rate: Share of failing runs in the bad range beside the transition; 1 when every run failed.
+        note: What else a reader must know.
+        causes: Changes upstream that explain it; empty: none is known.
+    """
+
+    symptom: Symptom
+    kind: Kind
+    last_before: str
+    first_after: str
+    untested: tuple[Untested, ...] = ()
+    confidence: float = 0.0
+    confirmed: bool = False
+    rate: float = 1.0
+    note: str = ""
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignatureChange:
+    """Inside one bad range the failure turns into another: a second cause, or the same one in other words."""
+
+    symptom: Symptom
+    last_before: str
+    first_after: str
+    before: str
+    after: str
+
+
+def folded(untested: Sequence[Untested]) -> tuple[Untested, ...]:
+    """What lies between, release by release; where that is too much, one line per reason."""
+    if len(untested) <= FOLD:
+        return tuple(untested)
+    by_sentence: dict[str, list[Untested]] = {}
+    for one in untested:
+        by_sentence.setdefault(str(one.reason), []).append(one)
+    return tuple(
+        Untested(
+            version=alike[0].version
+            if len(alike) == 1
+            else f"{len(alike)} from {alike[0].version} to {alike[-1].version}",
+            reason=alike[0].reason,
+        )
+        for alike in by_sentence.values()
+    )
+
+
+def describe(transition: Transition) -> str:
+    """One transition as a clause."""
+    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
+    place = f"{transition.last_before} -> {transition.first_after}"
+    return f"{transition.symptom.value} {verb} {place}{''.join(_reservations(transition))}"
+
+
+def _reservations(transition: Transition) -> Iterator[str]:
+    not_run = sum(u.reason.kind is ReasonKind.NOT_RUN for u in transition.untested)
+    if untestable := len(transition.untested) - not_run:
+        yield f" ({untestable} between could not be tested)"
+    if not_run:
+        yield f" ({not_run} between {'was' if not_run == 1 else 'were'} not run)"
+    if transition.rate < 1:
+        yield f" (flaky: it shows in about {transition.rate:.0%} of the runs)".replace("%", " %")
+    if not transition.confirmed:
+        yield f" (not confirmed: {100 * transition.confidence:.3g} % sure)"

@@ -1,0 +1,234 @@
+"""Search one timeline: run what the search asks for, several releases at once, until it has nothing more to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.domain.cases import parameters
+from harness.domain.cases.case import Case
+from harness.domain.errors import UsageError
+from harness.domain.findings import assemble
+from harness.domain.findings.finding import Finding
+from harness.domain.releases.distributions import FRAMEWORK
+from harness.domain.releases.nightlies import is_nightly
+from harness.domain.releases.release import Channel, Timeline
+from harness.domain.search.history import ReleaseState
+from harness.domain.search.policy import Policy
+from harness.domain.search.strategy import NextTrial, Why, next_trials
+from harness.domain.trials.entry import Entry
+from harness.domain.trials.variant import Variant
+from harness.jobs import rerun
+from harness.jobs.events import Event, EventKind, Listener
+from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
+from harness.jobs.preparation import (
+    Plan,
+    Stopwatch,
+    companions_for,
+    open_run,
+    page_of,
+    timeline_of,
+    with_reference,
+)
+from harness.jobs.protocols import Journal, RunCourse, RunJournal, Services
+from harness.jobs.requests import BisectRequest
+
+KEPT = "kept"
+"""Folder of a run for what may be gone from the index tomorrow."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchRequest:
+    """What one search works on.
+
+    Attributes:
+        case: The repro.
+        timeline: Where it is tried.
+        policy: How hard to search.
+        variant: The trial that is judged; its reference runs beside it.
+        course: (version, repeat) of every trial that an earlier search for the same answer made. With several jobs
+            the order in which trials end decides what is asked next; going the same way again asks for nothing new.
+    """
+
+    case: Case
+    timeline: Timeline
+    policy: Policy
+    variant: Variant
+    course: RunCourse = ()
+
+
+def search(services: Services, case: Case, request: BisectRequest, listener: Listener) -> tuple[Finding, Path]:
+    """Search one timeline to its end and write the reports; returns the finding and the run's folder."""
+    plan = prepare(services, case, request, listener)
+    header = plan.header(services, rerun.of_bisect(services.cases.callable_as(case), request, plan.question))
+    with open_run(services, header, request) as journal:
+        recalled = () if request.fresh else services.runs.recall(header)
+        wanted = SearchRequest(
+            case=case, timeline=plan.timeline, policy=plan.policy, variant=plan.question.variant, course=recalled
+        )
+        runner = Runner(
+            pool=services.pool(request.jobs),
+            room=request.jobs,
+            environments=services.environments(plan.companions, listener),
+            trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes),
+            listener=listener,
+        )
+        with runner.pool, resumable(journal, header.reproduce):
+            run_search(wanted, runner, journal)
+        services.runs.remember(header, course_of(journal.entries()))
+        finding = assemble.compose(header, journal.entries())
+        services.reports.finding(finding, journal.folder)
+        _keep_artifacts(services, case, finding, journal, request, listener)
+    return finding, journal.folder
+
+
+def prepare(services: Services, case: Case, request: BisectRequest, listener: Listener) -> Plan:
+    """Fix the question: timeline, companions, policy. Fails before anything is written."""
+    watch = Stopwatch()
+    timeline = _timeline(services, case, request, listener)
+    index_seconds = watch.seconds
+    companions = companions_for(services, [case], timeline, request, listener)
+    if case.import_name == FRAMEWORK:
+        keras = [pin for pin in companions.pinned if pin.startswith("keras==")]
+        detail = f"harness: {case.package} with {', '.join(keras) or 'no Keras'}"
+        listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
+    policy = Policy(
+        symptoms=request.symptoms,
+        repeats=case.repeats,
+        max_trials=request.max_trials,
+        confidence=request.confidence,
+        max_gap=request.widest_gap,
+    )
+    return Plan(
+        case=case,
+        timeline=timeline,
+        companions=companions,
+        policy=policy,
+        settings=parameters.parse(case, request.settings),
+        index_seconds=index_seconds,
+    )
+
+
+def _timeline(services: Services, case: Case, request: BisectRequest, listener: Listener) -> Timeline:
+    if request.channels[0] is Channel.COMMIT and request.clone is not None:
+        if request.first is None:
+            raise UsageError("where should the search begin?", where="--from", hint="give a commit or a day")
+        last = "HEAD" if request.last == "latest" else request.last
+        return services.clone(request.clone, case.package).timeline(request.first, last)
+    return timeline_of(page_of(services, case.package, listener), case, request)
+
+
+def _keep_artifacts(
+    services: Services,
+    case: Case,
+    finding: Finding,
+    journal: RunJournal,
+    request: BisectRequest,
+    listener: Listener,
+) -> None:
+    """Keep what may be gone tomorrow: wheels of nightly transitions, and the lines that a found commit changed."""
+    if is_nightly(case.package):
+        for problem in services.reports.artifacts(finding, journal.folder):
+            listener.notify(Event(kind=EventKind.WARNING, detail=problem))
+    for transition in finding.transitions:
+        if request.clone is not None and any(cause.found for cause in transition.causes):
+            clone = services.clone(request.clone, case.package)
+            patch = clone.save_patch(transition.first_after, journal.folder / KEPT)
+            detail = f"{transition.symptom.value}: changed lines: {patch}"
+            listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
+
+
+def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list[ReleaseState]:
+    """Search until every transition is found and confirmed or the budget is spent; the journal holds the rest.
+
+    Raises:
+        InfrastructureError: something failed that says nothing about a release, or a script aborted the search;
+            what is finished is recorded.
+    """
+
+    def known() -> list[ReleaseState]:
+        return assemble.history(request.case, request.timeline, journal.entries(), request.variant)
+
+    recalled = _recalled(request)
+
+    def choose(running: Sequence[NextTrial], room: int) -> list[NextTrial]:
+        history = known()
+        chosen = _same_way(recalled, history, {trial.index for trial in running}, room)
+        if chosen or recalled or any(trial.why is Why.AGAIN for trial in running):
+            return chosen
+        return next_trials(history, request.policy, wanted=room, pending=[trial.index for trial in running])
+
+    def attempt(trial: NextTrial) -> Attempt:
+        return Attempt(
+            case=request.case,
+            release=request.timeline.releases[trial.index],
+            variants=with_reference(request.case, request.variant),
+            repeats=(trial.repeat,),
+            why=trial.why.value,
+        )
+
+    def check(entries: Sequence[Entry]) -> object:
+        """A script that aborts is not recorded: resuming tries it again."""
+        return assemble.row(request.case, entries, request.variant)
+
+    runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(request.timeline.releases)))
+    work = Work(
+        choose=choose,
+        attempt=attempt,
+        check=check,
+        done=lambda trial: runner.listener.notify(_outcome(request, trial, known())),
+    )
+    try:
+        drive(work, runner, journal)
+    finally:
+        runner.listener.notify(Event(kind=EventKind.END))
+    return known()
+
+
+def _recalled(request: SearchRequest) -> list[NextTrial]:
+    """The trials of an earlier search, the first of each release first."""
+    places = {release.version: index for index, release in enumerate(request.timeline.releases)}
+    return [
+        NextTrial(index=places[version], repeat=repeat, why=Why.AGAIN)
+        for version, repeat in sorted(request.course, key=lambda run: run[1])
+        if version in places
+    ]
+
+
+def _same_way(
+    recalled: list[NextTrial], history: Sequence[ReleaseState], running: set[int], room: int
+) -> list[NextTrial]:
+    """Take from `recalled` what can be run now; each is tried once, and what the journal holds is dropped."""
+    chosen: list[NextTrial] = []
+    for trial in list(recalled):
+        state = history[trial.index]
+        if state.blocked is not None or len(state.runs) > trial.repeat:
+            recalled.remove(trial)
+        elif len(chosen) < room and len(state.runs) == trial.repeat and trial.index not in running:
+            recalled.remove(trial)
+            running.add(trial.index)
+            chosen.append(trial)
+    if not chosen and not running:
+        recalled.clear()  # a trial that ended without a verdict: the search takes over
+    return chosen
+
+
+def course_of(entries: Sequence[Entry]) -> RunCourse:
+    """The trials that a finished search made, for the next one that asks the same."""
+    return tuple(sorted({(e.release, e.finished.trial.repeat) for e in entries if e.finished is not None}))
+
+
+def _outcome(request: SearchRequest, trial: NextTrial, history: Sequence[ReleaseState]) -> Event:
+    """What a finished trial says, for the user."""
+    known = history[trial.index]
+    latest = {symptom: verdict for run in known.runs for symptom, verdict in run.items()}
+    verdicts = assemble.answering(latest, request.policy.symptoms)
+    outcome = assemble.overall(known, verdicts)
+    symptoms = ", ".join(symptom.value for symptom in assemble.shown(verdicts))
+    return Event(
+        kind=EventKind(outcome.value) if outcome else EventKind.DONE,
+        release=request.timeline.releases[trial.index].version,
+        detail=symptoms or assemble.why(known, verdicts),
+        left=sum(not state.tried for state in history),
+    )
