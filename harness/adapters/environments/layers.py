@@ -19,16 +19,19 @@ from packaging.utils import canonicalize_name
 import harness
 from harness import codec
 from harness.adapters.environments import isolation, sealing
-from harness.adapters.environments.failures import explanation, infrastructure_failure, machine_failure, retried
+from harness.adapters.environments.failures import Stale, explanation, machine_failure, release_failure, retried
+from harness.adapters.environments.index_faults import Kind
 from harness.adapters.environments.isolation import Isolation
 from harness.adapters.environments.resolver import uv_program
+from harness.adapters.index.listings import Listings
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import redacted, restored
+from harness.adapters.processes.room import check_room, installer_cache
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Untestable
-from harness.domain.releases.companions import pin_of
+from harness.domain.releases.companions import exact, name_of, pin_of
 from harness.domain.trials.trial import Environment
 
 BUILD_SECONDS = 1800.0  # a cold download of TensorFlow on a slow line
@@ -81,13 +84,16 @@ class Installer:
     Args:
         processes: Starts nox and uv.
         python: Path of the interpreter.
+        home: The cache folder.
         kind: What keeps trials from changing the layers.
     """
 
-    def __init__(self, processes: Processes, python: str, kind: Isolation = Isolation.CHECKS) -> None:
+    def __init__(self, processes: Processes, python: str, home: Home, kind: Isolation = Isolation.CHECKS) -> None:
         self._processes = processes
         self._python = python
+        self._home = home
         self._kind = kind
+        self._listings = Listings(home)
 
     def build(
         self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]
@@ -98,7 +104,8 @@ class Installer:
             Untestable: it cannot be installed, or two distributions claim one file.
             InfrastructureError: index, disk or installer failed.
         """
-        install = partial(retried, partial(self._install, key, folder, lock, base), self._processes, notify)
+        anew: list[str] = []  # packages of which uv holds a wrong page
+        install = partial(retried, partial(self._install, key, folder, lock, base, anew), self._processes, notify)
         built = install()
         sealing.check([Path(one) for one in (base.site if base else "", built.site) if one])  # two owners look edited
         if edited := sealing.altered(Path(built.site)):
@@ -127,8 +134,9 @@ class Installer:
                 f"the installer made links that lead out of the environment: {links[0]}", where=str(root), hint=hint
             )
 
-    def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None) -> Built:
+    def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, anew: list[str]) -> Built:
         """Run the nox session in a new folder: a process of a killed harness may still write to the old one."""
+        check_room(self._home, "installing", [installer_cache()])
         (folder / SEAL).unlink(missing_ok=True)
         for old in folder.iterdir():
             if old.is_dir():
@@ -138,12 +146,12 @@ class Installer:
         answer = attempt / "built.json"
         locked = attempt / "lock.txt"
         locked.touch(mode=0o600)  # for the time of the installation it holds the credentials of its addresses
-        locked.write_text("\n".join(map(restored, lock)) + "\n", encoding="utf-8")
+        locked.write_text("\n".join(restored(exact(line)) for line in lock) + "\n", encoding="utf-8")
         recipe = {
             "key": key,
             "python": self._python,
             "requirements": str(locked),
-            "flags": ["--quiet"],
+            "flags": ["--quiet", *(word for name in dict.fromkeys(anew) for word in ("--refresh-package", name))],
             "base": base.site if base else "",
             "answer": str(answer),
         }
@@ -153,7 +161,7 @@ class Installer:
         finally:
             locked.write_text("\n".join(lock) + "\n", encoding="utf-8")
         if ended.exit_code != 0 or not answer.exists():
-            raise self._build_failure(ended)
+            raise self._build_failure(ended, lock, base, anew)
         return codec.loads(Built, answer.read_bytes())
 
     def _run_nox(self, folder: Path, log: Path) -> Ended:
@@ -191,13 +199,32 @@ class Installer:
                 hint=f"clean it by hand: uv cache clean {' '.join(names)}",
             )
 
-    def _build_failure(self, ended: Ended) -> HarnessError:
+    def _build_failure(self, ended: Ended, lock: Sequence[str], base: Layer | None, anew: list[str]) -> HarnessError:
+        check_room(self._home, "installing", [installer_cache()])
         if not Path(self._python).exists():
             return InfrastructureError(
                 "the interpreter is gone", where=self._python, hint="install it again, or use --python"
             )
-        failure = infrastructure_failure(ended, "installing")
-        return failure or Untestable(f"cannot be installed: {explanation(ended.tail)[:REASON_LIMIT]}")
+        try:
+            explained, confirmed = release_failure(ended, "installing", self._listings)
+        except Stale as stale:
+            anew += stale.packages
+            return stale
+        for claim, reason in confirmed.items():
+            if claim.kind is not Kind.BROKEN and any(name_of(line) == claim.name for line in lock):
+                return self._gone(reason, explained, base)
+        return Untestable(f"cannot be installed: {explained[:REASON_LIMIT]}")
+
+    @staticmethod
+    def _gone(reason: str, explained: str, base: Layer | None) -> HarnessError:
+        """What was locked is listed no more: of the release that is its own fault, of a companion it is not."""
+        if base is not None:
+            return Untestable(f"cannot be installed: {reason}")
+        return InfrastructureError(
+            f"a companion cannot be installed any more: {reason}",
+            where=explained[:REASON_LIMIT],
+            hint="choose others (--with), or start the search anew in an hour: then companions are chosen again",
+        )
 
 
 def layer_key(lock: Sequence[str], base_key: str, python: str) -> str:

@@ -13,6 +13,13 @@ from pathlib import Path
 from harness.domain.errors import InfrastructureError, UsageError
 
 LEAST_FILE_LIMIT = 64 << 20  # bytes; no byte code of any package is larger, and a larger file fails loudly
+_LIMITS = {
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f), then run the same command again",
+    errno.EMFILE: "raise the limit on open files (ulimit -n), or use fewer --jobs, then run the same command again",
+    errno.ENFILE: "end other programs that have many files open, then run the same command again",
+    errno.EAGAIN: "raise the limit on processes (ulimit -u), or use fewer --jobs, then run the same command again",
+    errno.ENOMEM: "use fewer --jobs, or end other programs, then run the same command again",
+}
 
 
 @contextmanager
@@ -24,6 +31,12 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise InfrastructureError(
                 "the disk is full", where=str(error.filename or path), hint="free some space and resume"
+            ) from error
+        if error.errno in _LIMITS:
+            raise InfrastructureError(
+                f"a limit of this session is reached: {error.strerror}",
+                where=str(error.filename or path),
+                hint=_LIMITS[error.errno],
             ) from error
         if error.errno is None or isinstance(error, ConnectionError):  # a lock that was not got; a pipe or a network
             raise
@@ -68,7 +81,7 @@ def output_folder(path: Path) -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        if error.errno == errno.ENOSPC:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise InfrastructureError("the disk is full", where=str(path), hint="free some space") from error
         raise UsageError(
             f"the output folder cannot be written: {error.strerror}",

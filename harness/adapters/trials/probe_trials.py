@@ -18,16 +18,18 @@ from harness.adapters.environments.layers import Standing, standing
 from harness.adapters.processes import child_env
 from harness.adapters.processes.memory import share_of_free
 from harness.adapters.processes.process import Processes
+from harness.adapters.processes.room import check_room, check_room_after
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.probing import Probe
 from harness.domain.cases.case import Case
 from harness.domain.cases.inline_metadata import metadata_lines
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import EnvironmentChanged, HarnessError, Interrupted, Untestable
+from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, Untestable
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.diagnosis_facts import WATCHING
 from harness.domain.trials.observation import CONTRACT, EndingKind, Observation
+from harness.domain.trials.shortage import Shortage, shortage_in, shortage_of
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.verdicts.termination import untestable
 
@@ -36,6 +38,7 @@ MOST_NAMED = 3  # changed files that a reason names
 _REFUSED = re.compile(r"(?:Permission denied|Read-only file system): '([^'\n]+)'")
 _TURNS = Turns()
 _SUSPECTS: set[tuple[Path, str]] = set()  # environments in which something was changed, by home and key
+DOING = "running a trial"
 
 
 class ProbeTrials:
@@ -80,12 +83,53 @@ class ProbeTrials:
         missing = [trial for trial, finished in found.items() if finished is None]
         if missing:
             for group in self._groups(missing):
-                observed = retried(partial(self._observe, environment, case, group), self._processes)
+                observed = self._observe(environment, case, group)
                 for trial, observation in zip(group, observed, strict=True):
                     found[trial] = self._keep(environment, case, trial, observation)
         return [finished for trial in trials if (finished := found[trial]) is not None]
 
     def _observe(self, environment: Environment, case: Case, group: Sequence[Trial]) -> list[Observation]:
+        """Run trials that share a process tree; what failed for want of something runs once more, when it is there."""
+        check_room(self._home, DOING)
+        try:
+            observed = self._watched(environment, case, group)
+        except Untestable as reason:
+            if (lacked := shortage_in(reason.what)) is None:
+                raise
+            check_room_after(lacked, self._home, DOING)
+            observed = self._watched(environment, case, group)
+        return [
+            self._once_more(environment, case, trial, seen, lacked)
+            if (lacked := shortage_of(seen)) is not None
+            else seen
+            for trial, seen in zip(group, observed, strict=True)
+        ]
+
+    def _watched(self, environment: Environment, case: Case, group: Sequence[Trial]) -> list[Observation]:
+        return retried(partial(self._isolated, environment, case, group), self._processes)
+
+    def _once_more(
+        self, environment: Environment, case: Case, trial: Trial, first: Observation, lacked: Shortage
+    ) -> Observation:
+        """Run a trial again that failed for want of something, alone and with room for it.
+
+        Raises:
+            InfrastructureError: there is no room, or the second run lacked something else.
+        """
+        check_room_after(lacked, self._home, DOING)
+        (second,) = self._watched(environment, case, [trial])
+        again = shortage_of(second)
+        if again is not None:
+            check_room_after(again, self._home, DOING)
+        if again is None or again is lacked:
+            return second
+        raise InfrastructureError(
+            f"a trial of {trial.release} ended for want of {lacked.value}, and then for want of {again.value}",
+            where=first.ending.message or _last_line(second.output),
+            hint="free some of both, or use fewer --jobs, then run the same command again",
+        )
+
+    def _isolated(self, environment: Environment, case: Case, group: Sequence[Trial]) -> list[Observation]:
         """Run a group so that it changes nothing for those after it, or notice that it did; nothing is kept before.
 
         Raises:
@@ -226,6 +270,10 @@ def _kept(observation: Observation, case: Case) -> bool:
     late = observation.ending.kind is EndingKind.TIMED_OUT and case.expects is not Symptom.TIMEOUT
     limited = observation.ending.kind is EndingKind.OUT_OF_MEMORY
     return untestable(observation.ending, case) is None and not late and not limited
+
+
+def _last_line(text: str) -> str:
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "it printed nothing")
 
 
 def _identity(trial: Trial, case: Case) -> Any:

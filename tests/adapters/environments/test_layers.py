@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+import tenacity
 
 from harness.adapters.environments import sealing
 from harness.adapters.environments.interpreters import base_executable
@@ -22,11 +24,13 @@ from harness.adapters.environments.layers import (
     sealed,
     standing,
 )
+from harness.adapters.index.listings import Listings
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
 from harness.domain.errors import EnvironmentChanged, InfrastructureError, Untestable
 from harness.domain.trials.trial import Environment
-from tests.local_index import LocalIndex
+from tests.local_index import LOGIN, LocalIndex, answers, says
+from tests.toys import Toy
 
 BASE = "/cache/environments/base/lib/python3.11/site-packages"
 
@@ -192,31 +196,33 @@ def empty(tmp_path: Path) -> Path:
     return made
 
 
-def test_what_is_built_is_sealed_and_found_again(empty: Path, processes: Processes, index: LocalIndex) -> None:
+def test_what_is_built_is_sealed_and_found_again(
+    empty: Path, home: Home, processes: Processes, index: LocalIndex
+) -> None:
     python = base_executable()
     notes: list[str] = []
-    layer = Installer(processes, python).build("new-layer", empty, ["toykeras==1.1"], None, notes.append)
+    layer = Installer(processes, python, home).build("new-layer", empty, ["toykeras==1.1"], None, notes.append)
     assert (Path(layer.site) / "toykeras").is_dir()
     assert sealed(empty, "") == layer
     assert layer.fingerprint == sealing.state(Path(layer.root)).fingerprint
     assert notes == []
 
 
-def test_what_was_not_installed_is_not_sealed(empty: Path, processes: Processes, index: LocalIndex) -> None:
+def test_what_was_not_installed_is_not_sealed(empty: Path, home: Home, processes: Processes, index: LocalIndex) -> None:
     """The installer says that it ended well."""
 
     class Silent(Installer):
-        def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None) -> Built:
-            return super()._install(key, folder, [], base)
+        def _install(self, key: str, folder: Path, lock: Sequence[str], base: Layer | None, anew: list[str]) -> Built:
+            return super()._install(key, folder, [], base, anew)
 
     with pytest.raises(InfrastructureError, match="did not install toykeras"):
-        Silent(processes, base_executable()).build("new-layer", empty, ["toykeras==1.1"], None, lambda _: None)
+        Silent(processes, base_executable(), home).build("new-layer", empty, ["toykeras==1.1"], None, lambda _: None)
     assert not (empty / SEAL).exists()
 
 
-def test_what_cannot_be_built_is_not_sealed(empty: Path, processes: Processes, index: LocalIndex) -> None:
+def test_what_cannot_be_built_is_not_sealed(empty: Path, home: Home, processes: Processes, index: LocalIndex) -> None:
     with pytest.raises(Untestable, match=r"cannot be installed: .*the compiler is missing"):
-        Installer(processes, base_executable()).build("mine", empty, ["toykeras==1.5"], None, lambda _: None)
+        Installer(processes, base_executable(), home).build("mine", empty, ["toykeras==1.5"], None, lambda _: None)
     assert sealed(empty, "") is None
 
 
@@ -229,3 +235,75 @@ def test_the_key_names_everything_that_matters() -> None:
     }
     assert len(keys) == 4
     assert layer_key(["b==1", "a==1"], "", "/x/python") in keys, "the order of a lock does not matter"
+
+
+FAULTS = {
+    "401": answers(401),
+    "403": answers(403),
+    "404": answers(404),
+    "410": answers(410),
+    "204": answers(204),
+    "redirect": answers(302),
+    "login page": says("text/html", LOGIN),
+    "nothing": says("text/html", b""),
+    "foreign bytes": says("application/octet-stream", b"\0" * 5000),
+}
+
+
+@pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.parametrize("place", ["/simple/toykeras/", "/files/toykeras-1.1-py3-none-any.whl"])
+def test_an_index_that_fails_while_installing_is_no_fault_of_the_release(
+    empty: Path,
+    home: Home,
+    processes: Processes,
+    index: LocalIndex,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    how: str,
+) -> None:
+    """The lock says that it is there: whatever the index says now, it is asked again and then believed or blamed."""
+    monkeypatch.setattr(tenacity, "sleep_using_event", lambda event: lambda seconds: None)
+    Listings(home).remember(["toykeras"])
+    index.faults[place] = FAULTS[how]
+    installer = Installer(processes, base_executable(), home)
+    with pytest.raises(InfrastructureError) as failure:
+        installer.build("mine", empty, [lock_of(index, "1.1")], None, lambda _: None)
+    assert "toykeras" in str(failure.value)
+    assert "index" in failure.value.what
+    index.faults.clear()
+    assert installer.build("mine", empty, [lock_of(index, "1.1")], None, lambda _: None).key == "mine"
+
+
+def lock_of(index: LocalIndex, version: str) -> str:
+    digest = hashlib.sha256((index.folder / f"toykeras-{version}-py3-none-any.whl").read_bytes()).hexdigest()
+    return f"toykeras=={version} --hash=sha256:{digest}"
+
+
+@pytest.mark.parametrize(("on_a_base", "expected"), [(True, Untestable), (False, InfrastructureError)])
+def test_what_is_listed_no_more(
+    empty: Path,
+    tmp_path: Path,
+    home: Home,
+    processes: Processes,
+    index: LocalIndex,
+    on_a_base: bool,
+    expected: type[Exception],
+) -> None:
+    """The release under test is untestable then; a companion that is gone says nothing of the release."""
+    lock = lock_of(index, "1.1")
+    installer = Installer(processes, base_executable(), home)
+    (tmp_path / "base").mkdir()
+    base = installer.build("base", tmp_path / "base", ["toynumpy==1.0"], None, lambda _: None) if on_a_base else None
+    index.withdraw("toykeras", "1.1")
+    with pytest.raises(expected, match=r"the index lists no toykeras=+1\.1") as failure:
+        installer.build("mine", empty, [lock], base, lambda _: None)
+    assert type(failure.value) is expected
+
+
+def test_the_version_is_taken_exactly(empty: Path, home: Home, processes: Processes, index: LocalIndex) -> None:
+    """``==1.1`` would take 1.1+cu12, whose hash is another one."""
+    index.publish([Toy(version="1.1+cu12")])
+    layer = Installer(processes, base_executable(), home).build(
+        "mine", empty, [lock_of(index, "1.1")], None, lambda _: None
+    )
+    assert [path.name for path in Path(layer.site).glob("toykeras-*.dist-info")] == ["toykeras-1.1.dist-info"]
