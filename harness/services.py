@@ -23,7 +23,7 @@ from harness.adapters.index.wheels import read_files
 from harness.adapters.processes import redaction
 from harness.adapters.processes.process import Processes, ended_by_signal
 from harness.adapters.storage import case_files, known_issues
-from harness.adapters.storage.files import write_reports
+from harness.adapters.storage.files import check_file_limit, write_reports
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.run_folders import RunFolders
 from harness.adapters.trials import fixes
@@ -223,6 +223,7 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
     Args:
         refresh: Ask the index again even if its cached page is fresh.
     """
+    check_file_limit()
     processes = Processes()
     home = Home.default()
     home.sweep()

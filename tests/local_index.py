@@ -60,6 +60,20 @@ class LocalIndex:
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             self._files.setdefault(toy.name, []).append(Served(toy=toy, path=path, sha256=digest))
 
+    def publish_bytes(self, toy: Toy, content: bytes) -> None:
+        """List a release whose file is really these bytes: what is broken was published so."""
+        path = write(toy, self.folder)
+        path.write_bytes(content)
+        self._files.setdefault(toy.name, []).append(
+            Served(toy=toy, path=path, sha256=hashlib.sha256(content).hexdigest())
+        )
+
+    def withdraw(self, name: str, version: str) -> None:
+        """List a release no more; its file is gone too."""
+        for one in [one for one in self._files[name] if one.toy.version == version]:
+            one.path.unlink()
+            self._files[name].remove(one)
+
     def close(self) -> None:
         """Stop; connections that stall are let go."""
         self.ended.set()
@@ -123,6 +137,20 @@ def fails_with(status: int) -> Fault:
     return lambda handler, _: handler.send_error(status)
 
 
+def answers(status: int, kind: str = "", location: str = "") -> Fault:
+    """Answer with this status and no body; without a content type unless one is given."""
+
+    def send(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        handler.send_response(status)
+        for name, value in (("Content-Type", kind), ("Location", location)):
+            if value:
+                handler.send_header(name, value)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return send
+
+
 def breaks_off(handler: BaseHTTPRequestHandler, body: bytes) -> None:
     """Promise everything, send half and hang up."""
     respond(handler, body[: len(body) // 2], kind="application/octet-stream", length=len(body))
@@ -143,6 +171,10 @@ def trickles(index: LocalIndex) -> Fault:
                 handler.wfile.write(b" ")
 
     return send
+
+
+LOGIN = b'<!DOCTYPE html><html><body>Please <a href="/login">log in</a></body></html>'
+"""What a proxy or a gate sends in the place of everything."""
 
 
 def corrupts(handler: BaseHTTPRequestHandler, body: bytes) -> None:

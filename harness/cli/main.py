@@ -15,6 +15,7 @@ import click
 from harness import __version__
 from harness.cli.guarded_output import OutputLost, flushed, guard_output, say_lost
 from harness.domain.errors import ExitCode, HarnessError, Interrupted
+from harness.domain.trials.shortage import shortage_in
 
 COMMANDS = {
     "aggregation": "Show what _map_aggregation says in each release, from the wheels alone.",
@@ -119,6 +120,10 @@ def run(arguments: list[str]) -> int:
     except OutputLost as lost:
         return say_lost(lost)
     except Exception as error:  # noqa: BLE001 - the last line of defence: say that it is our fault, and keep the trace
+        if (lacked := shortage_in(f"{type(error).__name__}: {error}")) is not None:
+            click.echo(f"harness: this machine or session ran out of {lacked.value}: {_redacted(str(error))}", err=True)
+            click.echo("  try:   make room, raise the limit or use fewer --jobs; finished trials are kept", err=True)
+            return int(ExitCode.SURROUNDINGS)
         click.echo(f"harness: a fault of the harness itself: {type(error).__name__}: {_redacted(str(error))}", err=True)
         click.echo(_redacted(traceback.format_exc()), err=True)
         click.echo("  try:   report it with the lines above; finished trials are in the journal", err=True)

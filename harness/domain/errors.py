@@ -65,6 +65,20 @@ class Untestable(HarnessError):
     exit_code = ExitCode.INCONCLUSIVE
 
 
+class EnvironmentChanged(Untestable):
+    """Files of an environment were changed while it was used, so nothing that ran in it can be believed.
+
+    Args:
+        what: As for every error.
+        where: As for every error.
+        own: Whether it is known that the trial itself did it: nothing else ran at that time.
+    """
+
+    def __init__(self, what: str, *, where: str | None = None, own: bool = False) -> None:
+        super().__init__(what, where=where)
+        self.own = own
+
+
 class Interrupted(HarnessError):
     """The user stopped the run; everything finished is in the journal.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable
+from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, Untestable
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
@@ -19,7 +19,10 @@ from harness.domain.trials.variant import Variant
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.protocols import Environments, Journal, RunJournal, Trials
 
+MOST_CHANGES = 6  # attempts in an environment that others change; each of its trials does that twice at most
+
 P = TypeVar("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,21 +80,57 @@ class Runner:
         return entries
 
     def _once(self, attempt: Attempt, repeat: int) -> list[Entry]:
-        version = attempt.release.version
         try:
-            self.listener.notify(Event(kind=EventKind.BUILD, release=version, detail=attempt.why))
-            environment = self.environments.prepare(attempt.release)
-            self.listener.notify(Event(kind=EventKind.RUN, release=version, detail=attempt.why))
-            started = time.monotonic()
-            trials = [Trial(release=version, variant=variant, repeat=repeat) for variant in attempt.variants]
-            finished = self.trials.run(environment, attempt.case, trials)
+            return self._unchanged(attempt, repeat)
         except Untestable as reason:
-            return [Entry(release=version, untestable=reason.what)]
+            return [Entry(release=attempt.release.version, untestable=reason.what)]
+
+    def _unchanged(self, attempt: Attempt, repeat: int) -> list[Entry]:
+        """Try a release in an environment that nothing changes; one that another trial has changed is built anew."""
+
+        def note(change: EnvironmentChanged) -> None:
+            detail = f"{change.what}: once more, in an environment that is built anew"
+            self.listener.notify(Event(kind=EventKind.NOTE, release=attempt.release.version, detail=detail))
+
+        return unchanged(lambda: self._tried(attempt, repeat), note)
+
+    def _tried(self, attempt: Attempt, repeat: int) -> list[Entry]:
+        version = attempt.release.version
+        self.listener.notify(Event(kind=EventKind.BUILD, release=version, detail=attempt.why))
+        environment = self.environments.prepare(attempt.release)
+        self.listener.notify(Event(kind=EventKind.RUN, release=version, detail=attempt.why))
+        started = time.monotonic()
+        trials = [Trial(release=version, variant=variant, repeat=repeat) for variant in attempt.variants]
+        finished = self.trials.run(environment, attempt.case, trials)
         seconds = _spent(environment, finished, time.monotonic() - started)
         return [
             Entry(release=version, environment=environment, finished=one, seconds={} if n else seconds)
             for n, one in enumerate(finished)
         ]
+
+
+def unchanged(work: Callable[[], T], notify: Callable[[EnvironmentChanged], object]) -> T:
+    """Prepare an environment and run trials in it, again when another trial has changed it meanwhile.
+
+    Args:
+        work: Does both, so that a changed environment is built anew.
+        notify: Called with each change that is followed by another attempt.
+
+    Raises:
+        EnvironmentChanged: its own trial changes the environment.
+        InfrastructureError: something else changes it, again and again.
+    """
+    for _ in range(MOST_CHANGES):
+        try:
+            return work()
+        except EnvironmentChanged as change:
+            if change.own:
+                raise
+            notify(change)
+    raise InfrastructureError(
+        "something changes the environments while they are used",
+        hint="let no other program write below HARNESS_HOME",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

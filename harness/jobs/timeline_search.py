@@ -14,7 +14,7 @@ from harness.domain.findings.finding import Finding
 from harness.domain.releases.distributions import FRAMEWORK
 from harness.domain.releases.nightlies import is_nightly
 from harness.domain.releases.release import Channel, Timeline
-from harness.domain.search.history import ReleaseState
+from harness.domain.search.history import ReleaseState, SearchHistory
 from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
@@ -151,9 +151,11 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
         InfrastructureError: something failed that says nothing about a release, or a script aborted the search;
             what is finished is recorded.
     """
+    folded = assemble.Folded(request.case, request.timeline, request.variant)
 
-    def known() -> list[ReleaseState]:
-        return assemble.history(request.case, request.timeline, journal.entries(), request.variant)
+    def known() -> SearchHistory:
+        folded.take(journal.entries()[folded.taken :])
+        return folded.states
 
     recalled = _recalled(request)
 
@@ -188,7 +190,7 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
         drive(work, runner, journal)
     finally:
         runner.listener.notify(Event(kind=EventKind.END))
-    return known()
+    return list(known())
 
 
 def _recalled(request: SearchRequest) -> list[NextTrial]:
@@ -224,7 +226,7 @@ def course_of(entries: Sequence[Entry]) -> RunCourse:
     return tuple(sorted({(e.release, e.finished.trial.repeat) for e in entries if e.finished is not None}))
 
 
-def _outcome(request: SearchRequest, trial: NextTrial, history: Sequence[ReleaseState]) -> Event:
+def _outcome(request: SearchRequest, trial: NextTrial, history: SearchHistory) -> Event:
     """What a finished trial says, for the user."""
     known = history[trial.index]
     latest = {symptom: verdict for run in known.runs for symptom, verdict in run.items()}
@@ -235,5 +237,5 @@ def _outcome(request: SearchRequest, trial: NextTrial, history: Sequence[Release
         kind=EventKind(outcome.value) if outcome else EventKind.DONE,
         release=request.timeline.releases[trial.index].version,
         detail=symptoms or assemble.why(known, verdicts),
-        left=sum(not state.tried for state in history),
+        left=len(history.untried),
     )

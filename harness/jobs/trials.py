@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
+from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
 from harness.domain.releases.release import Release, Timeline
@@ -19,6 +19,7 @@ from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.verdict import Outcome, Verdicts
 from harness.jobs.events import Listener
+from harness.jobs.executor import unchanged
 from harness.jobs.preparation import find_release, variant_of, warn, with_changes, with_reference
 from harness.jobs.protocols import Services
 from harness.jobs.requests import EnvironmentRequest, ReproduceRequest, ReproRequest, TrialRequest
@@ -107,8 +108,12 @@ def run(services: Services, request: TrialRequest, listener: Listener) -> TrialR
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy)
     variant = variant_of(case, parameters.parse(case, request.settings))
     release = find_release(services, case.package, request.release, listener, where="--release")
-    environment = prepare_release(services, [case], release, request, listener)
-    return run_once(services, environment, case, release, variant, fresh=request.fresh)
+
+    def attempt() -> TrialResult:
+        environment = prepare_release(services, [case], release, request, listener)
+        return run_once(services, environment, case, release, variant, fresh=request.fresh)
+
+    return unchanged(attempt, lambda change: warn(listener, f"{change.what}: running it once more"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,15 +147,24 @@ def repro(services: Services, request: ReproRequest, listener: Listener) -> Repr
         )
     release = find_release(services, request.package, request.release, listener, where="VERSION")
     environment = prepare_release(services, cases, release, request, listener)
-    outcomes = (_outcome(services, environment, case, release, fresh=request.fresh) for case in read)
+    shared = [environment]
+
+    def judged(case: Case) -> tuple[Outcome, str]:
+        def renew(change: EnvironmentChanged) -> None:
+            warn(listener, f"{change.what}: running {case.name} once more")
+            shared[0] = prepare_release(services, cases, release, request, listener)
+
+        return unchanged(lambda: _judged(services, shared[0], case, release, fresh=request.fresh), renew)
+
+    outcomes = (_outcome(case, judged) for case in read)
     return ReproRun(release=release, environment=environment, outcomes=outcomes)
 
 
-def _outcome(services: Services, environment: Environment, case: Case, release: Release, *, fresh: bool) -> CaseOutcome:
+def _outcome(case: Case, judged: Callable[[Case], tuple[Outcome, str]]) -> CaseOutcome:
     """Judge one case; what cannot be tested is a skip with its reason, never an end of the whole list."""
     started = time.monotonic()
     try:
-        outcome, sentence = _judged(services, environment, case, release, fresh=fresh)
+        outcome, sentence = judged(case)
     except (InfrastructureError, Interrupted):
         raise
     except HarnessError as reason:

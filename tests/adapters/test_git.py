@@ -6,11 +6,13 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
+from harness.adapters.environments.resolver import Resolver, uv_program
 from harness.adapters.git import Clone
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
@@ -270,6 +272,10 @@ class TestWhatAStrangersCloneRuns:
 
         (long.clone / ".gitattributes").write_text("* diff=evil filter=evil\n")
         (long.clone / "file").write_text("changed\n")
+        (long.clone / "pyproject.toml").write_text(
+            '[build-system]\nrequires = []\nbuild-backend = "b"\nbackend-path = ["."]\n'
+            '[project]\nname = "toy"\nversion = "1.0"\n'
+        )
         long("add", "-A")
         tree, parent = long("write-tree"), long("rev-parse", "HEAD")
         signed = (
@@ -327,4 +333,16 @@ class TestWhatAStrangersCloneRuns:
         git_file.unlink()  # would be fetched
         with pytest.raises((UsageError, InfrastructureError)):
             clone.timeline("HEAD~6", "HEAD")
+        assert [path.name for path in seen.iterdir()] == []
+
+    def test_none_of_them_is_run_when_uv_fetches_from_the_clone(self, hostile, home, tmp_path):
+        """uv runs git with the settings of the user, in a repository of its own, and asks the clone for its objects."""
+        git, seen = hostile
+        commit = git("rev-parse", "refs/heads/main")
+        for mark in seen.iterdir():
+            mark.unlink()
+        locked = Resolver(Processes(), home, uv_program()).lock(
+            [f"toy @ git+{git.clone.as_uri()}@{commit}"], python=sys.executable
+        )
+        assert commit in locked[0]
         assert [path.name for path in seen.iterdir()] == []

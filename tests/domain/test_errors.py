@@ -56,3 +56,12 @@ def test_the_parts_stay_readable_one_by_one():
     error = UsageError("no such case", where="foo.py", hint="give a path")
     assert (error.what, error.where, error.hint) == ("no such case", "foo.py", "give a path")
     assert error.args == ("no such case",)
+
+
+def test_a_changed_environment_says_whether_the_trial_did_it():
+    from harness.domain.errors import EnvironmentChanged
+
+    assert not EnvironmentChanged("files changed", where="keras/__init__.py").own
+    changed = EnvironmentChanged("files changed", own=True)
+    assert changed.own
+    assert isinstance(changed, Untestable)

@@ -8,14 +8,19 @@ import pytest
 import tenacity
 
 from harness.adapters.index import package_index as index_module
+from harness.adapters.index.listings import Listings
 from harness.adapters.storage import journal
+from harness.adapters.storage.home import Home
 from tests.local_index import (
+    LOGIN,
     Fault,
     LocalIndex,
+    answers,
     breaks_off,
     corrupts,
     fails_with,
     respond,
+    says,
     sends_file,
     stalls,
     times,
@@ -23,6 +28,7 @@ from tests.local_index import (
 from tests.toy_runs import Harness, Outcome, repro, words_of
 from tests.toys import Toy, write
 
+COMPANION = "/files/toynumpy-1.0-py3-none-any.whl"
 UNDISTURBED = {"1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad"}
 WHEEL = "/files/toykeras-1.1-py3-none-any.whl"
 
@@ -81,18 +87,92 @@ def test_a_fault_that_stays_stops_the_search_and_resume_gives_the_undisturbed_an
 def test_a_wheel_that_is_published_broken_is_a_skip_with_its_reason(
     tmp_path: Path, harness_run: Harness, index: LocalIndex
 ) -> None:
-    index.faults[WHEEL] = corrupts
+    """Its bytes have the hash of the listing: so it was published, and no other file will come."""
+    index.publish_bytes(Toy(version="1.2.5"), (index.folder / WHEEL[7:]).read_bytes()[:-40] + b"\0" * 40)
     found = search(tmp_path, harness_run)
-    assert found.code == 0
-    assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
-    assert "Failed to extract archive" in found.reasons["1.1"]
+    assert found.code == 0, found.err
+    assert found.verdicts == {**UNDISTURBED, "1.2.5": "skip"}
+    assert "Failed to extract archive" in found.reasons["1.2.5"]
+    assert "published" in found.reasons["1.2.5"]
 
 
-def test_a_file_that_the_index_lost_is_a_skip(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
-    index.faults[WHEEL] = fails_with(404)
+def test_a_release_that_left_the_listing_is_a_skip_and_says_so(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    """A page that is valid and new says so itself."""
+    harness_run("releases", "--package", "toykeras")
+    index.withdraw("toykeras", "1.1")
     found = search(tmp_path, harness_run)
     assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
-    assert "404" in found.reasons["1.1"]
+    assert "no version of toykeras==1.1" in found.reasons["1.1"]
+
+
+HOW = {
+    "401": answers(401),
+    "403": answers(403),
+    "404": answers(404),
+    "410": answers(410),
+    "204": answers(204),
+    "redirect": answers(302),
+    "redirect to a login": answers(302, location="/login/"),
+    "login page": says("text/html", LOGIN),
+    "nothing": says("text/html", b""),
+    "foreign bytes": says("application/octet-stream", b"\0" * 5000),
+    "truncated": breaks_off,
+    "other bytes": corrupts,
+}
+
+
+def assert_resumes(tmp_path: Path, harness_run: Harness, index: LocalIndex, place: str, fault: Fault) -> Outcome:
+    """A fault that stays ends with exit 6, blames nothing, and is forgotten by the next run."""
+    run = tmp_path / "run"
+    assert harness_run("releases", "--package", "toykeras").code == 0
+    index.faults[place] = fault
+    stopped = search(tmp_path, harness_run, "--output", run)
+    assert stopped.code == 6, stopped.err
+    assert place.strip("/").rsplit("/", 1)[-1].split("-")[0] in stopped.err, "the page or file is named"
+    assert "says nothing about" not in stopped.err, "it is understood"
+    index.faults.clear()
+    began = (run / journal.NAME).exists()
+    kept = journal.read(run)[1] if began else []
+    assert not [one for one in kept if one.untestable and one.release != "1.2"], "nothing is blamed"
+    again = search(tmp_path, harness_run, *(("--resume", run) if began else ("--output", run)))
+    assert (again.code, again.verdicts) == (0, UNDISTURBED)
+    return stopped
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("place", [WHEEL, COMPANION])
+def test_a_file_that_does_not_come_as_listed_is_the_index_s_failure(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, place: str, how: str
+) -> None:
+    """Of the release and of a companion, each time it is asked for, while resolving and while installing."""
+    assert_resumes(tmp_path, harness_run, index, place, HOW[how])
+
+
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("package", ["toykeras", "toynumpy"])
+def test_a_page_that_is_none_is_the_index_s_failure(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, package: str, how: str
+) -> None:
+    Listings(Home.default()).remember(["toynumpy"])  # as an earlier run does: a 404 is then no answer
+    assert_resumes(tmp_path, harness_run, index, f"/simple/{package}/", HOW[how])
+
+
+def test_a_page_that_nobody_ever_saw_is_bad_usage(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+    """A 404 is how an index says that it has no such package; a name that is mistyped is the user's to mend."""
+    refused = search(tmp_path, harness_run, "--with", "toynumpyy==1.0")
+    assert refused.code == 2
+    assert "toynumpyy was not found" in refused.err
+
+
+def test_a_companion_that_no_listing_has_is_still_bad_usage(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex
+) -> None:
+    refused = search(tmp_path, harness_run, "--with", "toynumpy>=99")
+    assert refused.code == 2
+    assert "cannot be resolved" in refused.err
+    assert "toynumpy" in refused.err
 
 
 @pytest.mark.parametrize("status", [403, 404])
@@ -104,7 +184,7 @@ def test_an_index_that_denies_what_it_listed_stops_the_search(
     index.faults["/simple/toykeras/"] = fails_with(status)
     stopped = search(tmp_path, harness_run)
     assert stopped.code == 6
-    assert "now uv does not find it there" in stopped.err or "did not answer" in stopped.err
+    assert "denies toykeras" in stopped.err or "did not answer" in stopped.err
 
 
 def test_an_index_that_is_down_from_the_start(

@@ -97,6 +97,20 @@ def test_a_home_whose_name_is_no_text(tmp_path: Path, harness_run: Harness, monk
     assert "set HARNESS_HOME" in refused.err
 
 
+@pytest.mark.parametrize("blocks", [0, 1, 16, 10_000])
+def test_a_limit_on_the_size_of_files_is_no_skip(tmp_path: Path, index: LocalIndex, blocks: int) -> None:
+    """In blocks of 1024 bytes."""
+    words = " ".join(words_of(repro(tmp_path), "1.0", "1.3", "--output", tmp_path / "run"))
+    stopped = shell(
+        f"export PYTHONDONTWRITEBYTECODE=1; ulimit -f {blocks}; $H {words} | cat; exit ${{PIPESTATUS[0]}}", tmp_path
+    )
+    assert stopped.returncode == 6
+    assert f"this session allows no file larger than {blocks * 1024} bytes" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert "skip" not in stopped.stderr
+    assert "try:" in stopped.stderr
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 @pytest.mark.usefixtures("warm")
 class TestOutput:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.release import Release, Timeline
-from harness.domain.search.history import History, ReleaseState
+from harness.domain.search.history import History, ReleaseState, SearchHistory
 from harness.domain.search.policy import Policy
+from harness.domain.search.posterior import settled
 from harness.domain.search.strategy import Why, next_trials
 from harness.domain.verdicts.reasons import Reason, ReasonKind, recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, Verdicts, skip
@@ -52,7 +53,7 @@ capital letter shows its symptom only at the history's rate and is good else."""
 class Played:
     """A finished search."""
 
-    history: list[ReleaseState]
+    history: SearchHistory
     order: list[tuple[int, Why]] = field(default_factory=list)
 
     @property
@@ -62,7 +63,7 @@ class Played:
 
 def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
     """Run one search to its end, one trial at a time."""
-    played = Played(history=[ReleaseState() for _ in range(length)])
+    played = Played(history=SearchHistory(length))
     for _ in range(most):
         probes = next_trials(played.history, policy)
         if not probes:
@@ -74,7 +75,7 @@ def play(length: int, run: Run, policy: Policy, most: int = 100_000) -> Played:
     raise AssertionError(f"the search did not end within {most} runs")
 
 
-def record(history: list[ReleaseState], index: int, shown: Verdicts | str) -> None:
+def record(history: list[ReleaseState] | SearchHistory, index: int, shown: Verdicts | str) -> None:
     assert history[index].blocked is None
     history[index] = (
         ReleaseState(blocked=recorded(shown))
@@ -110,11 +111,8 @@ def true_transitions(states: Sequence[bool | None]) -> set[tuple[int, int, bool]
 
 
 def found_transitions(history: History, symptom: Symptom, least: float = 0.0) -> set[tuple[int, int, bool]]:
-    from harness.domain.search.posterior import posterior_of
-
-    return {
-        (e.before, e.after, e.turns_bad) for e in posterior_of(history, symptom).transitions if e.confidence >= least
-    }
+    found = settled(history, symptom).transitions
+    return {(t.before, t.after, t.turns_bad) for t in found if t.confidence >= least}
 
 
 def random_states(rng: random.Random, length: int, changes: int) -> list[bool]:

@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.run_folders import RunFolders
 from harness.domain.cases.case import Case
-from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable, UsageError
+from harness.domain.errors import (
+    EnvironmentChanged,
+    HarnessError,
+    InfrastructureError,
+    Interrupted,
+    Untestable,
+    UsageError,
+)
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
@@ -363,3 +370,45 @@ def test_a_release_stands_for_itself_in_an_attempt():
     """The default is one run of the trials, without a reason."""
     plain = Attempt(case=CASE, release=Release(package="keras", version="1.0"), variants=(TWO,))
     assert (plain.repeats, plain.why) == ((0,), "")
+
+
+class ChangingTrials(TableTrials):
+    """Finds its environment changed so often, by others or by itself."""
+
+    def __init__(self, changes: list[bool]) -> None:
+        super().__init__({"1.0": "good"})
+        self.changes = changes
+
+    def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
+        if self.changes:
+            raise EnvironmentChanged("changed: a.py", own=self.changes.pop(0))
+        return super().run(environment, case, trials)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "prepared"),
+    [
+        ([False], None, 2),
+        ([False, False, False], None, 4),
+        ([True], "changed: a.py", 1),
+        ([False, True], "changed: a.py", 2),
+    ],
+)
+def test_only_a_change_of_its_own_makes_a_release_untestable(
+    changes: list[bool], reason: str | None, prepared: int
+) -> None:
+    environments = TableEnvironments()
+    with ThreadPoolExecutor(1) as pool:
+        runner = Runner(pool=pool, environments=environments, trials=ChangingTrials(changes), listener=Heard())
+        (entry,) = runner.run(Attempt(case=CASE, release=release("1.0"), variants=(TWO,)))
+    assert entry.untestable == reason
+    assert (entry.finished is None) == (reason is not None), "what ran in a changed environment is not recorded"
+    assert len(environments.prepared) == prepared
+
+
+def test_what_others_change_again_and_again_is_no_fact_about_the_release() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        trials = ChangingTrials([False] * 100)
+        runner = Runner(pool=pool, environments=TableEnvironments(), trials=trials, listener=Heard())
+        with pytest.raises(InfrastructureError, match="something changes"):
+            runner.run(Attempt(case=CASE, release=release("1.0"), variants=(TWO,)))

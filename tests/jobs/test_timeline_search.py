@@ -119,7 +119,20 @@ class TestSearch:
     @given(TABLES)
     def test_every_planted_transition_is_found_and_no_other(self, words):
         """Whatever happens in the releases of a timeline, the answer is what running all of them shows."""
-        assert found(Run(words).go()) == planted(words)
+        told = Run(words).go()
+        assert found(told) == planted(words)
+        assert told.conclusion.complete
+
+    @given(TABLES, st.integers(1, 8))
+    def test_a_spent_budget_states_nothing_against_the_runs(self, words, budget):
+        """Each verdict is what the release shows, whatever was not run."""
+        told = Run(words, policy=Policy(max_trials=budget)).go()
+        for made, word in zip(told.releases, words, strict=True):
+            for symptom, verdict in made.by_symptom.items():
+                if verdict.outcome is not Outcome.SKIP:
+                    assert SHOWS[word][symptom] is (verdict.outcome is Outcome.BAD)
+        if not told.conclusion.complete:
+            assert "cut short: the budget is spent" in told.conclusion.caveats[0]
 
     @settings(max_examples=30)
     @given(TABLES, st.integers(2, 4))

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 import tenacity
 
 from harness.adapters.environments.git_faults import git_failure
+from harness.adapters.environments.index_faults import Claim, Kind, claims, examine
+from harness.adapters.index.listings import Listings
 from harness.adapters.processes.process import Ended, Processes
+from harness.adapters.processes.redaction import redacted
 from harness.domain.errors import InfrastructureError
+from harness.domain.trials.shortage import Shortage, shortage_in
 
 ATTEMPTS = 3  # uv has tried each request several times before it says anything
 TEXT_LIMIT = 700
@@ -26,23 +31,74 @@ class Transient(InfrastructureError):
     """A failure of the machine or the network that may be gone the next time."""
 
 
-_DISK = re.compile(r"No space left on device|Disk quota exceeded|os error (28|122)\b")
+class Stale(Transient):
+    """The index is right now, and uv read another page of it before: with new pages it may succeed at once.
+
+    Args:
+        failure: What the index says.
+        packages: Those whose pages uv must read anew.
+        explained: What uv said.
+        at_once: Whether all of these pages are valid now.
+    """
+
+    def __init__(self, failure: InfrastructureError, packages: Sequence[str], *, explained: str, at_once: bool) -> None:
+        where = f"{failure.where}; the installer said: {explained[:TEXT_LIMIT]}"
+        super().__init__(failure.what, where=where, hint=failure.hint)
+        self.packages = tuple(packages)
+        self.at_once = at_once
+
+
 _READ_ONLY = re.compile(r"Read-only file system|Input/output error|Permission denied|Failed to initialize cache")
-_MEMORY = re.compile(r"Cannot allocate memory|\bMemoryError\b|os error 12\b|failed with exit code (-9|137)\b")
+_TOO_LARGE = re.compile(r"File too large|os error 27\b|failed with exit code (-25|153)\b|File size limit exceeded")
 _LIES = re.compile(r"Hash mismatch for [^\n]*")
-_GONE = re.compile(r"HTTP status client error \((404|410) ")  # a file that its own index no longer has
 _INDEX = re.compile(
     r"Failed to fetch|error sending request|error decoding response body|dns error|operation timed out"
     r"|tcp connect error|onnection (refused|reset|closed)|HTTP status (server|client) error"
-    r"|[Uu]nexpected JSON|Unsupported `Content-Type`|returned a (401|403) "
+    r"|[Uu]nexpected JSON|Unsupported `Content-Type`|Missing `Content-Type`|returned a (401|403) "
+    r"|due to a lack of valid authentication|Server returned redirect"
 )
+_OFFLINE = re.compile(r"network (was|is|connectivity is) disabled|was not found in the cache")
+_OF_RELEASE = re.compile(r"No solution found|Failed to (download and )?build|build backend|Git operation failed| @ ")
+"""uv says so of a release, or of a set of packages, and of nothing else."""
 _NOX_COMMAND = re.compile(r"(?s)^.*nox > Command [^\n]* failed with exit code -?\d+:?\s*(nox > )?")
 _DRAWING = re.compile(r"[\u2570\u2500\u25b6\u2502\u251c\u00d7]|\[std(?:err|out)\]")
 _BUILD_OUTPUT = re.compile(r"\[std(err|out)\]")  # what follows was printed by a release's own build, not by uv
+_HEAD_BYTES = 65_536  # uv's own words come before the output of a build, which may be long
+
+
+def release_failure(
+    ended: Ended, doing: str, listings: Listings, *, before: datetime | None = None
+) -> tuple[str, Mapping[Claim, str]]:
+    """Explain a run of uv or nox that failed because of the release, with what the index itself says of it.
+
+    Args:
+        ended: A run that failed.
+        doing: What the run was for: ``resolving`` or ``installing``.
+        listings: New pages of the index.
+        before: What was uploaded later does not exist for uv.
+
+    Raises:
+        InfrastructureError: the index, the network or the machine failed.
+    """
+    if failure := infrastructure_failure(ended, doing):
+        raise failure
+    of_uv = _of_uv(ended)
+    explained = explanation(_said(ended))
+    found = examine(of_uv, listings, before=before)
+    if found.failure is not None:
+        raise Stale(found.failure, found.read_anew, explained=explained, at_once=bool(found.stale))
+    if not explained or not (found.confirmed or _OF_RELEASE.search(of_uv)):
+        raise InfrastructureError(
+            f"uv failed while {doing}, in a way that says nothing about the release (exit code {ended.exit_code})",
+            where=explained[:TEXT_LIMIT] or f"it printed nothing; its log was {ended.log.name}",
+            hint="run the same command again; if it stays so, report it with this text",
+        )
+    reasons = dict.fromkeys(why for claim, why in found.confirmed.items() if claim.kind is not Kind.ABSENT)
+    return "; ".join([explained, *reasons]), found.confirmed
 
 
 def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | None:
-    """Return the failure of index, network or machine that ended a run of uv or nox; None: the release did.
+    """Return the failure of index, network or machine that uv itself names; None where it names none.
 
     Args:
         ended: A run that failed.
@@ -52,8 +108,8 @@ def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | No
         return machine
     if failed := git_failure(ended, explanation(ended.tail)):
         return failed
-    explained = explanation(ended.tail)[:TEXT_LIMIT]
-    of_uv = _BUILD_OUTPUT.split(ended.tail)[0]
+    explained = explanation(_said(ended))[:TEXT_LIMIT]
+    of_uv = _of_uv(ended)
     if _READ_ONLY.search(of_uv):
         return InfrastructureError(
             f"a folder cannot be written while {doing}", where=explained, hint="check HARNESS_HOME and UV_CACHE_DIR"
@@ -64,7 +120,14 @@ def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | No
             where=explained,
             hint="do not use this file; if it stays so, ask those who run the index",
         )
-    if ended.timed_out or (_INDEX.search(of_uv) and not _GONE.search(of_uv)):
+    if _OFFLINE.search(of_uv):
+        return InfrastructureError(
+            f"the network is disabled while {doing}, and what is needed is not in the installer's cache",
+            where=explained,
+            hint="unset UV_OFFLINE, then run the same command again",
+        )
+    unsent = any(claim.kind is Kind.GONE for claim in claims(of_uv))  # the index is asked whether it still lists that
+    if ended.timed_out or (_INDEX.search(of_uv) and not unsent):
         return Transient(
             f"the package index did not answer while {doing}" + (" (deadline)" if ended.timed_out else ""),
             where=explained,
@@ -74,15 +137,48 @@ def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | No
 
 
 def machine_failure(ended: Ended, doing: str) -> InfrastructureError | None:
-    """Return the failure where a process ended for lack of disk space or memory, else None."""
+    """Return the failure where a process ended for lack of disk, files, processes or memory, else None."""
     explained = explanation(ended.tail)[-TEXT_LIMIT:]
-    if _DISK.search(ended.tail):
+    if _TOO_LARGE.search(ended.tail) or ended.exit_code in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
         return InfrastructureError(
-            f"the disk is full ({doing})", where=explained, hint="free some space and run it again"
+            f"a file would be larger than this session allows ({doing})",
+            where=explained,
+            hint="raise the limit (ulimit -f unlimited) and run it again",
         )
-    if _MEMORY.search(ended.tail) or ended.exit_code in (-signal.SIGKILL, 128 + signal.SIGKILL):
-        return Transient(f"memory ran out ({doing})", where=explained, hint="use fewer --jobs and run it again")
-    return None
+    killed = ended.exit_code in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    lacked = shortage_in(ended.tail) or (Shortage.MEMORY if killed else None)
+    if ended.unwritten is not None:
+        lacked, explained = Shortage.DISK, f"{ended.log}: {ended.unwritten}"
+    match lacked:
+        case Shortage.DISK:
+            return InfrastructureError(
+                f"the disk is full ({doing})", where=explained, hint="free some space and run it again"
+            )
+        case Shortage.MEMORY:
+            return Transient(f"memory ran out ({doing})", where=explained, hint="use fewer --jobs and run it again")
+        case Shortage.FILES:
+            hint = "raise the limit on open files (ulimit -n), or use fewer --jobs, and run it again"
+            return Transient(f"too many files were open ({doing})", where=explained, hint=hint)
+        case Shortage.PROCESSES:
+            hint = "raise the limit on processes (ulimit -u), or use fewer --jobs, and run it again"
+            return Transient(f"no further process or thread could be started ({doing})", where=explained, hint=hint)
+        case None:
+            return None
+
+
+def _said(ended: Ended) -> str:
+    """What it printed, from the beginning: of a long output the first part, else all that is kept."""
+    try:
+        with ended.log.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return ended.tail
+    return redacted(head.decode("utf-8", "replace")) if head else ended.tail
+
+
+def _of_uv(ended: Ended) -> str:
+    """What uv printed itself."""
+    return _NOX_COMMAND.sub("", _BUILD_OUTPUT.split(_said(ended))[0])
 
 
 def explanation(output: str) -> str:

@@ -13,18 +13,21 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import distributions
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
 
-from harness.adapters.environments.layers import Installer, Layer, layer_key, sealed
+from harness.adapters.environments.isolation import isolation
+from harness.adapters.environments.layers import Installer, Layer, layer_key, read_seal, sealed
 from harness.adapters.environments.planning import Planner
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
-from harness.domain.errors import Untestable
+from harness.domain.errors import HarnessError, Untestable
 from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
@@ -32,6 +35,29 @@ from harness.domain.trials.trial import Environment
 from harness.jobs.events import Event, EventKind, Listener
 
 LOCK_POLL_SECONDS = 0.5
+
+
+def check_installed(release: Release, environment: Environment) -> None:
+    """Raise where another version is installed than the release under test: local versions count."""
+    if release.source is not None:
+        return
+    root = Path(environment.executable).parents[1]
+    sites = sorted({str(site.resolve()) for site in root.glob("lib*/python*/site-packages")})
+    name = canonicalize_name(release.package)
+    found = [one.version for one in distributions(path=sites) if canonicalize_name(one.metadata["Name"] or "") == name]
+    if found != [release.version] and [_parsed(version) for version in found] != [release.parsed]:
+        raise HarnessError(
+            f"the environment of {release.package} {release.version} has {', '.join(found) or 'no version of it'}",
+            where=str(root),
+            hint="this is a fault of the harness: please report it with the environment's lock",
+        )
+
+
+def _parsed(version: str) -> Version | None:
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return None
 
 
 class NoxEnvironments:
@@ -45,7 +71,6 @@ class NoxEnvironments:
         self._planner = planner
         self._companions = companions
         self._listener = listener
-        self._installer = Installer(processes, companions.interpreter.path)
         self._bases: dict[str, Layer] = {}
 
     def prepare(self, release: Release) -> Environment:
@@ -65,7 +90,9 @@ class NoxEnvironments:
         except Unsatisfiable as failure:
             raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
         resolve_seconds = time.monotonic() - started
-        return self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
+        environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
+        check_installed(release, environment)
+        return environment
 
     def restore(self, earlier: Environment) -> Environment:
         """Build an environment of a journal again, exactly as its lock says, without resolving anything.
@@ -89,6 +116,7 @@ class NoxEnvironments:
             lock=top if base_lock == self._companions.shared else (*top, *base_lock),
             seconds={"resolve": resolve_seconds, "build": time.monotonic() - started},
             reused=not (base_built or built),
+            isolation=isolation(self._processes, self._home).value,
         )
 
     def _notify(self, version: str, note: str) -> None:
@@ -107,14 +135,16 @@ class NoxEnvironments:
     def _layer(self, lock: Sequence[str], base: Layer | None, notify: Callable[[str], None]) -> tuple[Layer, bool]:
         """Return a sealed layer and whether it had to be built; safe for several harnesses at once."""
         key = layer_key(lock, base.key if base else "", self._companions.interpreter.path)
-        if base is None and key in self._bases:
-            return self._bases[key], False
         folder = self._home.folder("environments", key)
+        if base is None and key in self._bases and read_seal(folder) == self._bases[key]:
+            return self._bases[key], False
+        kind = isolation(self._processes, self._home)
+        installer = Installer(self._processes, self._companions.interpreter.path, self._home, kind)
         with self._alone(key, notify), disk_errors(folder, "set HARNESS_HOME to a folder that can be written"):
             layer = sealed(folder, base.site if base else "")
             built = layer is None
             if layer is None:
-                layer = self._installer.build(key, folder, lock, base, notify)
+                layer = installer.build(key, folder, lock, base, notify)
         if base is None:
             self._bases[key] = layer
         return layer, built

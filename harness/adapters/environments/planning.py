@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from harness import codec
 from harness.adapters.environments.companions import by_own_name, doubled, framework_package
@@ -22,8 +23,8 @@ from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
-from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of
+from harness.domain.errors import HarnessError, UsageError
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of, version_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Channel, Release, Timeline
 
@@ -42,16 +43,9 @@ def _recent(file: Path) -> Companions | None:
     return plan if Path(plan.interpreter.path).exists() else None
 
 
-def _denies(explanation: str, release: Release, *, limited: bool) -> bool:
-    """Whether uv reports that a listed release does not exist; with a time limit it may rightly not see it."""
-    gone = f"{release.package} was not found in the package registry"
-    missing = f"there is no version of {release.package}=={release.version}"
-    return release.source is None and (gone in explanation or (missing in explanation and not limited))
-
-
 def _overriding(release: Release) -> tuple[str, ...]:
     """A commit carries the number of the last release, so what companions require of that number means nothing."""
-    return (release.requirement,) if release.channel is Channel.COMMIT else ()
+    return (release.exact_requirement,) if release.channel is Channel.COMMIT else ()
 
 
 def _boundary(versions: Sequence[str], pinned: PinnedSet) -> str:
@@ -74,6 +68,19 @@ def _boundary(versions: Sequence[str], pinned: PinnedSet) -> str:
         f"one set of companions fits only {span}: {'; '.join(boundaries)}. The other releases are skip; "
         "--companions as-of chooses companions for each release"
     )
+
+
+def check_locked(release: Release, lock: Sequence[str]) -> None:
+    """Raise where a lock holds another version than the release under test: local versions count."""
+    if release.source is not None:
+        return
+    found = [version for line in lock if (version := version_of(line, release.package)) is not None]
+    if [release.parsed] != [Version(version) for version in found]:
+        raise HarnessError(
+            f"the installer resolved {release.package} {', '.join(found) or 'not at all'} instead of {release.version}",
+            where=f"{release.package} {release.version}",
+            hint="this is a fault of the harness: please report it with the versions that the index lists",
+        )
 
 
 class Planner:
@@ -157,32 +164,18 @@ class Planner:
         )
 
     def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
-        """Resolve; where uv does not find what the index lists, try once more with a new page of the index."""
-        for refresh in ((), (release.package,)):
-            try:
-                return self._ask(release, wanted, interpreter, refresh=refresh, **settings)
-            except Unsatisfiable as failure:
-                if not _denies(failure.what, release, limited=settings.get("exclude_newer") is not None):
-                    raise
-                denied = failure.what
-        raise InfrastructureError(
-            f"the index listed {release.package} {release.version}, and now uv does not find it there",
-            where=denied[:600],
-            hint="check the index address and its credentials, then run the same command again",
-        )
-
-    def _ask(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
         """Resolve; where the release itself requires the framework under another name, that name is used."""
         lock: tuple[str, ...] = ()
         for requirements in (wanted.requirements, by_own_name(wanted.requirements)):
             lock = self._resolver.lock(
-                [release.requirement, *requirements],
+                [release.exact_requirement, *requirements],
                 python=interpreter.path,
                 overrides=(*wanted.overrides, *_overriding(release)),
                 **settings,
             )
             if not doubled(name_of(line) for line in lock):
                 break
+        check_locked(release, lock)
         return lock
 
     def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:

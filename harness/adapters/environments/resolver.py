@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from shutil import which
 
-from harness.adapters.environments.failures import explanation, infrastructure_failure, retried
+from harness.adapters.environments.failures import Stale, release_failure, retried
+from harness.adapters.index.listings import Listings
 from harness.adapters.processes import child_env
-from harness.adapters.processes.process import Processes
+from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import clean, remember, restored
+from harness.adapters.processes.room import check_room, installer_cache
 from harness.adapters.storage.home import Home
 from harness.domain.errors import HarnessError, InfrastructureError
+from harness.domain.releases.companions import exact, name_of
 
 RESOLVE_SECONDS = 300.0
 
@@ -40,6 +44,7 @@ class Resolver:
         self._processes = processes
         self._home = home
         self._uv = uv
+        self.listings = Listings(home)
 
     def lock(
         self,
@@ -51,58 +56,89 @@ class Resolver:
         without_dependencies: bool = False,
         exclude_newer: str | None = None,
         prefer_offline: bool = False,
-        refresh: Iterable[str] = (),
         notify: Callable[[str], None] = lambda _: None,
     ) -> tuple[str, ...]:
         """Resolve and return the lock.
 
         Args:
-            requirements: What to install.
+            requirements: What to install; a release under test by its `exact_requirement`.
             python: Path of the interpreter the lock is for.
-            constraints: Pins of packages, in force only where the package is needed.
+            constraints: Pins of packages, in force only where the package is needed; each takes its version alone.
             overrides: Requirements that replace those of the packages.
             without_dependencies: Lock the named packages alone.
             exclude_newer: RFC 3339 time; files uploaded later do not exist.
             prefer_offline: Try the cache first; right where everything is pinned, and 50 times faster.
-            refresh: Packages whose cached index page is fetched again.
             notify: Called with each attempt that failed.
 
         Raises:
-            Unsatisfiable: with uv's explanation.
+            Unsatisfiable: with uv's explanation; what it says of the index is what the index itself says now.
             InfrastructureError: the index or the disk failed.
         """
+        check_room(self._home, "resolving", [installer_cache()])
         flags = ["--no-deps"] if without_dependencies else []
         flags += ["--exclude-newer", exclude_newer] if exclude_newer else []
-        flags += [word for name in refresh for word in ("--refresh-package", name)]
         with self._home.scratch() as scratch:
             (scratch / "requirements.in").write_text(_lines(requirements), encoding="utf-8")
-            (scratch / "constraints").write_text(_lines(constraints), encoding="utf-8")
+            (scratch / "constraints").write_text(_lines(map(exact, constraints)), encoding="utf-8")
             (scratch / "overrides").write_text(_lines(overrides), encoding="utf-8")
             command = [
                 self._uv, "pip", "compile", "requirements.in", "-c", "constraints", "--override", "overrides",
                 "--python", python, "--generate-hashes", "--no-header",
                 "--no-annotate", "--quiet", "--output-file", "lock", *flags,
             ]  # fmt: skip
-            if prefer_offline:
-                with contextlib.suppress(Unsatisfiable, InfrastructureError):
-                    return self._compile([*command, "--offline"], scratch)
-            return retried(lambda: self._compile(command, scratch), self._processes, notify)
+            if prefer_offline and (lock := self._offline([*command, "--offline"], scratch)) is not None:
+                return lock
+            before = datetime.fromisoformat(exclude_newer.replace("Z", "+00:00")) if exclude_newer else None
+            anew: list[str] = []  # packages of which uv holds a wrong page
+            attempt = partial(self._with_new_pages, command, scratch, anew, before)
+            lock = retried(attempt, self._processes, notify)
+        self.listings.remember(map(name_of, lock))
+        return lock
 
-    def _compile(self, command: list[str], scratch: Path) -> tuple[str, ...]:
+    def _with_new_pages(
+        self, command: Sequence[str], scratch: Path, anew: list[str], before: datetime | None
+    ) -> tuple[str, ...]:
+        """Resolve; where uv read another page than the index has now, it reads that one at once."""
+        try:
+            return self._compile([*command, *_refreshing(anew)], scratch, before)
+        except Stale as stale:
+            anew += stale.packages
+            if not stale.at_once:
+                raise
+        return self._compile([*command, *_refreshing(anew)], scratch, before)
+
+    def _offline(self, command: Sequence[str], scratch: Path) -> tuple[str, ...] | None:
+        """The lock as the cache gives it; None where that does not suffice."""
+        ended, lock = self._run(command, scratch)
+        return lock if ended.exit_code == 0 else None
+
+    def _compile(self, command: Sequence[str], scratch: Path, before: datetime | None) -> tuple[str, ...]:
+        ended, lock = self._run(command, scratch)
+        if ended.exit_code == 0:
+            return lock
+        check_room(self._home, "resolving", [installer_cache()])
+        raise Unsatisfiable(release_failure(ended, "resolving", self.listings, before=before)[0])
+
+    def _run(self, command: Sequence[str], scratch: Path) -> tuple[Ended, tuple[str, ...]]:
+        """Run uv; returns how it ended, and the lock where it wrote one."""
         log = scratch / f"log-{len(list(scratch.iterdir()))}"
         ended = self._processes.run(
             command, log=log, env=child_env.for_installer(), cwd=scratch, deadline_seconds=RESOLVE_SECONDS
         )
         if ended.exit_code != 0:
-            raise infrastructure_failure(ended, "resolving") or Unsatisfiable(explanation(ended.tail))
+            return ended, ()
         lock = read_lock((scratch / "lock").read_text(encoding="utf-8"))
         remember(lock)
-        return clean(lock)
+        return ended, clean(lock)
 
 
 def _lines(requirements: Iterable[str]) -> str:
     """Requirements as uv needs them: with their credentials."""
     return "\n".join(map(restored, requirements)) + "\n"
+
+
+def _refreshing(packages: Iterable[str]) -> list[str]:
+    return [word for name in dict.fromkeys(packages) for word in ("--refresh-package", name)]
 
 
 def read_lock(text: str) -> tuple[str, ...]:

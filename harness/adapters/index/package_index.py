@@ -31,6 +31,10 @@ LARGEST_PAGE = 100_000_000  # bytes; the largest pages of the public index have 
 ATTEMPTS = 3
 
 
+class NoPage(ValueError):
+    """What the index sent is not the page of the package."""
+
+
 class PackageIndex:
     """Reads pages of the simple API; one file per page in the cache."""
 
@@ -52,7 +56,9 @@ class PackageIndex:
             return cached
         try:
             files = self._fetch(name)
-        except NoSuchProjectError:
+        except NoSuchProjectError as error:
+            if cached is not None:
+                return self._fall_back(package, cached, error)
             raise UsageError(
                 f"the index has no package {package!r}", where=package, hint="check the spelling of --package"
             ) from None
@@ -66,6 +72,29 @@ class PackageIndex:
         """Return the releases of a package in no particular order."""
         return self.page(package).releases
 
+    @property
+    def folder_name(self) -> str:
+        """Name of the folder that holds what this index said, below that of all indexes."""
+        return hashlib.sha256(self._address.encode()).hexdigest()[:12]
+
+    def has_cached(self, package: str) -> bool:
+        """Whether this index had the package once."""
+        return self._file(_checked_name(package)).exists()
+
+    def files(self, package: str) -> list[DistributionPackage]:
+        """Ask for the page anew, whatever is cached, and return its files.
+
+        Raises:
+            NoSuchProjectError: the index says that it has no such package.
+            requests.RequestException, ValueError, OSError: it sent no valid page; `reason` words it.
+        """
+        return self._fetch(_checked_name(package))
+
+    @staticmethod
+    def reason(error: Exception) -> str:
+        """Name a failure without the address, which may hold a password."""
+        return _short(error)
+
     @tenacity.retry(
         retry=tenacity.retry_if_exception_type((requests.ConnectionError, requests.Timeout)),
         stop=tenacity.stop_after_attempt(ATTEMPTS),
@@ -77,18 +106,24 @@ class PackageIndex:
         try:
             files = within(PAGE_SECONDS, lambda: self._ask(package))
         except (AttributeError, KeyError, TypeError, RecursionError, UnsupportedRepoVersionError) as error:
-            raise ValueError(f"not a page of the simple index: {type(error).__name__}") from error
-        if not files:
-            raise ValueError("a page without files")
+            raise NoPage(f"not a page of the simple index: {type(error).__name__}") from error
+        if not any(file.package_type and canonicalize_name(file.project or "") == package for file in files):
+            raise NoPage("a page without files of the package")
         return files
 
     def _ask(self, package: str) -> list[DistributionPackage]:
         with requests.Session() as session:
             session.headers["User-Agent"] = f"regression-harness/{harness.__version__}"
             session.stream = True
-            session.hooks["response"].append(_read_within_limits)
+            answers: list[requests.Response] = []
+            session.hooks["response"] += [_read_within_limits, lambda answer, **_: answers.append(answer)]
             client = PyPISimple(self._address, session=session)
-            return client.get_project_page(package, timeout=TIMEOUT_SECONDS).packages
+            try:
+                return client.get_project_page(package, timeout=TIMEOUT_SECONDS).packages
+            except NoSuchProjectError as error:
+                if any(answer.is_redirect for answer in answers):  # to a page for logging in, say: no word of a package
+                    raise NoPage("it leads to a page that is not there") from error
+                raise
 
     def _fall_back(self, package: str, cached: IndexPage | None, error: Exception) -> IndexPage:
         reason = _short(error)
@@ -105,7 +140,7 @@ class PackageIndex:
 
     def _file(self, package: str) -> Path:
         """The cached page; its folder is made when it is needed, so that a mistake on the command line leaves none."""
-        folder = self._home.folder("index", hashlib.sha256(self._address.encode()).hexdigest()[:12])
+        folder = self._home.folder("index", self.folder_name)
         return folder / f"{package}.json"
 
     def _cached(self, package: str) -> IndexPage | None:
@@ -155,5 +190,9 @@ def _short(error: Exception) -> str:
     for kind, name in names.items():
         if isinstance(error, kind):
             return name
+    if isinstance(error, NoSuchProjectError):
+        return "HTTP 404"
     response = getattr(error, "response", None)
+    if isinstance(error, NoPage):
+        return str(error)
     return f"HTTP {response.status_code}" if response is not None else f"unreadable answer: {type(error).__name__}"

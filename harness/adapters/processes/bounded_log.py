@@ -5,6 +5,7 @@ A process never waits for us: a thread reads all it prints, and goes on reading 
 
 from __future__ import annotations
 
+import errno
 import os
 import selectors
 import threading
@@ -15,6 +16,7 @@ HEAD_BYTES = 2_000_000
 TAIL_BYTES = 2_000_000
 CHUNK = 65_536
 PIPE_BYTES = 1_048_576  # the most that a pipe holds when the process has ended
+LAST_BYTES = 16_384  # kept in memory: what was printed last is known even where the disk takes nothing
 POLL_SECONDS = 0.2  # how often to check whether the process has ended while another one has its output open
 
 
@@ -33,16 +35,32 @@ class BoundedLog:
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
         self._dropped = 0
-        self._failure: OSError | None = None
+        self._last = b""
+        self.failure: OSError | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._read, name="log", daemon=True)
         self.writer = -1
 
     def __enter__(self) -> BoundedLog:
         self._file = self._log.open("ab", buffering=0)
-        self._reader, self.writer = os.pipe()
-        self._thread.start()
+        try:
+            self._reader, self.writer = os.pipe()
+        except OSError:
+            self._file.close()
+            raise
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # "can't start new thread"
+            self._file.close()
+            os.close(self._reader)
+            self.handed_over()
+            raise OSError(errno.EAGAIN, str(error)) from error
         return self
+
+    @property
+    def last(self) -> bytes:
+        """The end of what was printed."""
+        return self._last
 
     def handed_over(self) -> None:
         """The process has its own copy of the writing end."""
@@ -61,8 +79,8 @@ class BoundedLog:
         for chunk in self._tail:
             self._write(chunk)
         self._file.close()
-        if self._failure is not None and self._whole:
-            raise self._failure
+        if self.failure is not None and self._whole:
+            raise self.failure
 
     def _read(self) -> None:
         left = PIPE_BYTES  # a process beyond our reach may print on after the end: no more than this is read
@@ -78,6 +96,7 @@ class BoundedLog:
                     return
 
     def _store(self, chunk: bytes) -> None:
+        self._last = (self._last + chunk)[-LAST_BYTES:]
         if self._whole:
             self._write(chunk)
             return
@@ -100,4 +119,4 @@ class BoundedLog:
             while left:
                 left = left[self._file.write(left) or 0 :]
         except OSError as error:
-            self._failure = error
+            self.failure = error

@@ -20,10 +20,11 @@ INHERITED = (
 )  # fmt: skip
 CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
 # How to reach the index and where to keep files. What would change the packages themselves (UV_RESOLUTION,
-# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on.
+# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on, nor UV_LINK_MODE: environments that are
+# links to the cache break with it.
 INSTALLER = (
     "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
-    "UV_CACHE_DIR", "UV_LINK_MODE", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
+    "UV_CACHE_DIR", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
     "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
 )  # fmt: skip
 INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
@@ -51,6 +52,7 @@ def for_trial(scratch: Path) -> dict[str, str]:
         "TMPDIR": str(folders["tmp"]),
         "KERAS_BACKEND": "tensorflow",
         "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",  # environments are compiled when they are built, and not changed afterwards
         "TF_CPP_MIN_LOG_LEVEL": "2",
     }
 

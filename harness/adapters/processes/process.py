@@ -27,6 +27,7 @@ import psutil
 from harness.adapters.processes import reaper
 from harness.adapters.processes.bounded_log import BoundedLog
 from harness.adapters.processes.redaction import redacted
+from harness.adapters.storage.files import disk_errors
 from harness.domain.errors import InfrastructureError, Interrupted
 
 MARK = "HARNESS_PROCESS"
@@ -38,16 +39,29 @@ ROUNDS = 10  # of killing what a process left behind
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a process ended: its exit code (negative: the signal), duration, and the log it wrote."""
+    """How a process ended.
+
+    Attributes:
+        exit_code: Its exit code (negative: the signal).
+        seconds: How long it ran.
+        timed_out: Whether it was ended at its deadline.
+        log: What it printed.
+        unwritten: Why the log could not be written to its end; None where it was.
+        kept: The end of what it printed, where the log could not be written.
+    """
 
     exit_code: int
     seconds: float
     timed_out: bool
     log: Path
+    unwritten: OSError | None = None
+    kept: bytes = b""
 
     @property
     def tail(self) -> str:
         """The end of what it printed, without secrets."""
+        if self.unwritten is not None:
+            return redacted(self.kept.decode("utf-8", "replace"))
         with contextlib.suppress(OSError), self.log.open("rb") as file:
             file.seek(max(0, self.log.stat().st_size - TAIL_BYTES))
             return redacted(file.read().decode("utf-8", "replace"))
@@ -69,6 +83,7 @@ class Processes:
         self._guard = threading.Lock()
         self._mark = uuid.uuid4().hex
         self.ended = threading.Event()
+        _hear_of_children()
 
     @cached_property
     def containment(self) -> str:
@@ -107,7 +122,7 @@ class Processes:
         """
         started = time.monotonic()
         mark = f"{self._mark}-{uuid.uuid4().hex}"
-        with BoundedLog(log, whole=whole) as output:
+        with disk_errors(log, "free some space"), BoundedLog(log, whole=whole) as output:
             process = self._start(command, output.writer, {**env, MARK: mark}, cwd, feed=stdin is not None)
             output.handed_over()
             try:
@@ -119,7 +134,14 @@ class Processes:
                 with self._guard:
                     self._live.discard(process)
         self.check_open()
-        return Ended(exit_code=process.returncode, seconds=time.monotonic() - started, timed_out=timed_out, log=log)
+        return Ended(
+            exit_code=process.returncode,
+            seconds=time.monotonic() - started,
+            timed_out=timed_out,
+            log=log,
+            unwritten=output.failure,
+            kept=output.last,
+        )
 
     def _may_have_left(self, process: subprocess.Popen[bytes]) -> bool:
         """Whether the reaper was killed, or cannot know what was left behind."""
@@ -144,6 +166,7 @@ class Processes:
     ) -> subprocess.Popen[bytes]:
         with self._guard:
             self.check_open()
+            _hear_of_children()
             try:
                 process = subprocess.Popen(
                     self._contained(command, env),
@@ -155,10 +178,13 @@ class Processes:
                     start_new_session=True,
                 )
             except OSError as error:
+                lacked = error.errno in (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
                 raise InfrastructureError(
                     f"cannot start {Path(command[0]).name}: {error.strerror}",
                     where=command[0],
-                    hint="is it installed and executable?",
+                    hint="raise the limits of this session (ulimit -n, ulimit -u), or use fewer --jobs"
+                    if lacked
+                    else "is it installed and executable?",
                 ) from error
             self._live.add(process)
             return process
@@ -227,6 +253,24 @@ def ended_by_signal(processes: Processes) -> Iterator[None]:
         os.close(writes)
         watcher.join()
         os.close(wakes)
+
+
+def _hear_of_children() -> None:
+    """Undo an ignored SIGCHLD, which is inherited: with it every child seems to end with exit code 0.
+
+    Children inherit what is set here, so nox and uv hear of theirs too.
+
+    Raises:
+        InfrastructureError: it is ignored, and this is not the main thread, which alone may change that.
+    """
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_IGN:
+        return
+    if threading.current_thread() is not threading.main_thread():
+        raise InfrastructureError(
+            "SIGCHLD is ignored, so no failure of a process can be seen",
+            hint="call signal.signal(signal.SIGCHLD, signal.SIG_DFL) in the main thread",
+        )
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
 
 def _end_marked(mark: str) -> None:

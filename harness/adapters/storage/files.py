@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 from harness.domain.errors import InfrastructureError, UsageError
+
+LEAST_FILE_LIMIT = 64 << 20  # bytes; no byte code of any package is larger, and a larger file fails loudly
+_LIMITS = {
+    errno.EFBIG: "raise the limit on the size of files (ulimit -f), then run the same command again",
+    errno.EMFILE: "raise the limit on open files (ulimit -n), or use fewer --jobs, then run the same command again",
+    errno.ENFILE: "end other programs that have many files open, then run the same command again",
+    errno.EAGAIN: "raise the limit on processes (ulimit -u), or use fewer --jobs, then run the same command again",
+    errno.ENOMEM: "use fewer --jobs, or end other programs, then run the same command again",
+}
 
 
 @contextmanager
@@ -22,11 +32,32 @@ def disk_errors(path: Path, hint: str) -> Iterator[None]:
             raise InfrastructureError(
                 "the disk is full", where=str(error.filename or path), hint="free some space and resume"
             ) from error
+        if error.errno in _LIMITS:
+            raise InfrastructureError(
+                f"a limit of this session is reached: {error.strerror}",
+                where=str(error.filename or path),
+                hint=_LIMITS[error.errno],
+            ) from error
         if error.errno is None or isinstance(error, ConnectionError):  # a lock that was not got; a pipe or a network
             raise
         raise InfrastructureError(
             f"cannot write: {error.strerror}", where=str(error.filename or path), hint=hint
         ) from error
+
+
+def check_file_limit() -> None:
+    """Refuse to work where files must stay small: Python and installers would leave them cut off without a word.
+
+    Raises:
+        InfrastructureError: the limit of this session is lower than `LEAST_FILE_LIMIT`.
+    """
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_FILE_LIMIT:
+        raise InfrastructureError(
+            f"this session allows no file larger than {limit} bytes",
+            where="ulimit -f",
+            hint="raise the limit: ulimit -f unlimited",
+        )
 
 
 def check_output(path: Path) -> None:
@@ -50,7 +81,7 @@ def output_folder(path: Path) -> Path:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        if error.errno == errno.ENOSPC:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise InfrastructureError("the disk is full", where=str(path), hint="free some space") from error
         raise UsageError(
             f"the output folder cannot be written: {error.strerror}",
@@ -60,15 +91,22 @@ def output_folder(path: Path) -> Path:
     return path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half."""
+def write_whole(path: Path, text: str, *, synced: bool = True) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half.
+
+    Args:
+        path: The file.
+        text: All of its content.
+        synced: It survives a power cut too; that costs some milliseconds a file.
+    """
     with disk_errors(path, "choose a folder that can be written"):
         handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+                if synced:
+                    file.flush()
+                    os.fsync(file.fileno())
             Path(partial).chmod(0o644)
             Path(partial).replace(path)
         except BaseException:
@@ -79,11 +117,16 @@ def write_whole(path: Path, text: str) -> None:
 def write_reports(folder: Path, texts: Mapping[str, str]) -> None:
     """Write reports by file name into a folder that is there, each whole or not at all.
 
-    A name such as ``locks/KEY.txt`` has its own folder, which is made.
+    A name such as ``locks/KEY.txt`` has its own folder, which is made. There can be ten thousand of those, and a sync
+    of each takes minutes: they come first and are left to the operating system. After a power cut the journal, which
+    is synced, gives them again.
     """
+    below = {name: text for name, text in texts.items() if (folder / name).parent != folder}
+    for parent in sorted({(folder / name).parent for name in below}):
+        with disk_errors(parent, "choose a folder that can be written"):
+            parent.mkdir(exist_ok=True)
+    for name, text in below.items():
+        write_whole(folder / name, text, synced=False)
     for name, text in texts.items():
-        path = folder / name
-        if path.parent != folder:
-            with disk_errors(path, "choose a folder that can be written"):
-                path.parent.mkdir(exist_ok=True)
-        write_whole(path, text)
+        if name not in below:
+            write_whole(folder / name, text)

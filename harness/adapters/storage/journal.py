@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -17,6 +19,7 @@ from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import RunHeader
 from harness.domain.trials.entry import Entry
+from harness.domain.trials.trial import Environment
 
 NAME = "journal.jsonl"
 LARGEST_JOURNAL = 1 << 30  # bytes; a thousand trials of a large model take 50 MB
@@ -44,7 +47,7 @@ class FileJournal:
         """Start a journal; raises `UsageError` where the folder has one already."""
         with _locked(folder) as lock:
             journal = cls(folder, header, (), lock)
-            if journal._path.exists() and _lines(journal._path):
+            if journal._path.exists() and next(_lines(journal._path), None) is not None:
                 raise UsageError(
                     "the output folder already has a run in it",
                     where=str(folder),
@@ -153,17 +156,17 @@ def read(folder: Path) -> tuple[RunHeader, list[Entry]]:
     """
     path = folder / NAME
     lines = _lines(path)
-    if not lines:
+    first = next(lines, None)
+    if first is None:
         raise UsageError(
             "the run ended before it began: its journal is empty",
             where=str(path),
             hint="start it again without --resume",
         )
     try:
-        header = formats.loads(RunHeader, lines[0], where=str(path))
-        entries = [codec.loads(Entry, line) for line in lines[1:]]
-        for entry in entries:
-            _check_key(entry)
+        header = formats.loads(RunHeader, first, where=str(path))
+        with _no_collection():
+            entries = _shared(_entry(line) for line in lines)
     except codec.Malformed as error:
         raise UsageError(
             f"the journal is damaged: {str(error)[:300]}",
@@ -173,21 +176,53 @@ def read(folder: Path) -> tuple[RunHeader, list[Entry]]:
     return header, entries
 
 
-def _lines(path: Path) -> list[bytes]:
+def _lines(path: Path) -> Iterator[bytes]:
+    """The whole lines of a journal, one at a time: a hundred thousand of them need not be in memory together."""
     try:
         if path.stat().st_size > LARGEST_JOURNAL:
             raise UsageError("the journal is too large to be one", where=str(path), hint="give the folder of a run")
-        return [line for _, line in json_lines.whole_lines(path.read_bytes())]
+        for _, line in json_lines.read_lines(path):
+            yield line
     except OSError as error:
         raise UsageError(
             f"there is no run to read: {error.strerror}", where=str(path), hint="give the folder that the run printed"
         ) from error
 
 
-def _check_key(entry: Entry) -> None:
-    """A key names a file of the report; one from a stranger's journal must not lead out of the folder."""
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Look for no cyclic garbage meanwhile: a journal makes none, and its objects were gone through again and again.
+
+    What there is at the end is left out of later collections too; it goes when nothing refers to it.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was:
+            gc.enable()
+
+
+def _shared(entries: Iterable[Entry]) -> list[Entry]:
+    """The entries, with one object for each environment: the trials of a release repeat it, lock and all."""
+    known: dict[str, Environment] = {}
+    found = []
+    for entry in entries:
+        place = entry.environment
+        if place is not None and known.setdefault(place.key, place) == place:
+            entry = replace(entry, environment=known[place.key])  # noqa: PLW2901 - the copy takes its place
+        found.append(entry)
+    return found
+
+
+def _entry(line: bytes) -> Entry:
+    """Read one line; a key names a file of the report, and a stranger's must not lead out of the folder."""
+    entry = codec.loads(Entry, line)
     if entry.environment is not None and not _KEY.fullmatch(entry.environment.key):
         raise codec.Malformed(f"environment.key: {entry.environment.key[:80]!r} is not a key")
+    return entry
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
@@ -43,6 +44,14 @@ def whole_lines(content: bytes) -> list[tuple[int, bytes]]:
     """
     whole, _, _ = content.rpartition(b"\n")
     return [(number, line) for number, line in enumerate(whole.split(b"\n"), start=1) if line.strip()]
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """What `whole_lines` says of a file's content, one line in memory at a time; raises `OSError`."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if line.endswith(b"\n") and line.strip():
+                yield number, line[:-1]
 
 
 def _sizes(file: FileIO) -> tuple[int, int]:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import harness
+from harness.adapters.environments.failures import Transient
+from harness.adapters.environments.isolation import LAUNCH_FAILURE, SETTING, Views
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import REDACTED, redacted
@@ -32,6 +34,8 @@ IMPORT_FACTOR = 10  # so many times longer than the slowest release so far may a
 CANARY_SECONDS = 120.0
 SLACK_SECONDS = 30.0  # for the probe to notice that an import takes too long, and to end it
 CANARY = "canary.json"
+MOST_CHANGED = 20  # names of changed files that are kept
+REASON_LIMIT = 500
 
 
 class ImportTimes:
@@ -71,8 +75,17 @@ class Probe:
         self._fixes = fixes
         self._times = ImportTimes()
 
-    def observe(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> list[Observation]:
-        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does."""
+    def observe(
+        self, environment: Environment, case: Case, trials: Sequence[Trial], folders: Sequence[Path] = ()
+    ) -> list[Observation]:
+        """Run the trials to their ends and return what each showed; raises as `ProbeTrials.run` does.
+
+        Args:
+            environment: Where they run.
+            case: What they run.
+            trials: They share one process tree.
+            folders: Those of the environment of which the tree gets private views.
+        """
         text = _exact_text(case)
         sealed = Path(environment.executable).parents[1] / CANARY
         fix = self._fixes.get(trials[0].variant.fix or "")
@@ -112,7 +125,9 @@ class Probe:
                     return [_refused(fix, patched.refusal)]
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
-            ended = self._start(environment, scratch, described, import_seconds)
+            views = Views(folders, scratch / "views")
+            ended = self._start(environment, scratch, described, import_seconds, views)
+            views.close()
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
@@ -121,15 +136,23 @@ class Probe:
             if needs_canary:
                 check_canary(results, ended)
                 sealed.touch()
-            seen = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            read = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            changed = tuple(views.written()[:MOST_CHANGED])
+            seen = [replace(one, changed=changed) for one in read] if changed else read
             return [_partly(fix, patched.left_out, one) for one in seen] if fix is not None and patching else seen
 
     def _start(
-        self, environment: Environment, scratch: Path, described: Sequence[Mapping[str, Any]], import_seconds: float
+        self,
+        environment: Environment,
+        scratch: Path,
+        described: Sequence[Mapping[str, Any]],
+        import_seconds: float,
+        views: Views,
     ) -> Ended:
         """Run the probe to its end; its own deadline is later than those of its import and its trials."""
-        return self._processes.run(
-            [environment.executable, "-I", str(PROBE), str(scratch / "request.json")],
+        probe = [environment.executable, "-I", "-B", str(PROBE), str(scratch / "request.json")]
+        ended = self._processes.run(
+            views.command(environment.executable, probe) if views.folders else probe,
             log=scratch / "probe.log",
             env=child_env.for_trial(scratch),
             cwd=scratch / "case",
@@ -138,6 +161,13 @@ class Probe:
             + CANARY_SECONDS
             + sum(one["timeout_seconds"] + 10 for one in described),
         )
+        if ended.exit_code != 0 and ended.tail.startswith(LAUNCH_FAILURE):
+            raise Transient(
+                "the trial cannot be kept from changing its environment",
+                where=ended.tail.strip()[:REASON_LIMIT],
+                hint=f"set {SETTING}=checks to do without mount namespaces",
+            )
+        return ended
 
     def _describe(self, case: Case, trial: Trial, name: str) -> dict[str, Any]:
         variant = trial.variant

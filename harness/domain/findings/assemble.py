@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from harness.domain.cases.case import Case
@@ -14,8 +14,9 @@ from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Untested
 from harness.domain.findings.transitions import signature_changes, transitions
 from harness.domain.releases.release import Exclusion, Release, Timeline
-from harness.domain.search.history import ReleaseState
+from harness.domain.search.history import ReleaseState, SearchHistory
 from harness.domain.search.posterior import settle
+from harness.domain.search.strategy import stopped_early
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
@@ -24,10 +25,43 @@ from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
 
-def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> list[ReleaseState]:
+class Folded:
+    """The state of each release, kept up to date while entries come in: a search asks for it after every trial.
+
+    Args:
+        case: The repro.
+        timeline: Its releases.
+        variant: The trial that is judged.
+
+    Attributes:
+        states: One state per release.
+        taken: How many entries they are made of.
+    """
+
+    def __init__(self, case: Case, timeline: Timeline, variant: Variant) -> None:
+        self._case, self._variant = case, variant
+        self._places = {release.version: place for place, release in enumerate(timeline.releases)}
+        self._entries: dict[int, list[Entry]] = {}
+        self.states = SearchHistory(len(timeline.releases))
+        self.taken = 0
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """Add entries in the order written; those of releases outside of the timeline say nothing."""
+        changed: set[int] = set()
+        for entry in entries:
+            self.taken += 1
+            if (place := self._places.get(entry.release)) is not None:
+                self._entries.setdefault(place, []).append(entry)
+                changed.add(place)
+        for place in sorted(changed):
+            self.states[place] = row(self._case, self._entries[place], self._variant)
+
+
+def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> SearchHistory:
     """Return one state per release of the timeline."""
-    by_release = group(entries)
-    return [row(case, by_release.get(release.version, []), variant) for release in timeline.releases]
+    folded = Folded(case, timeline, variant)
+    folded.take(entries)
+    return folded.states
 
 
 def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
@@ -48,7 +82,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclude(timeline, states, policy.symptoms, found),
+        conclusion=conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
@@ -85,10 +119,8 @@ def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
     """Judge every repeat of one variant against the reference of the same repeat."""
     refusals = (entry.untestable for entry in entries if entry.untestable is not None)
     blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
-    runs = tuple(
-        judge(case, own, observed(entries, variant.reference, repeat))
-        for repeat, own in repeats(entries, variant).items()
-    )
+    references = repeats(entries, variant.reference)
+    runs = tuple(judge(case, own, references.get(repeat)) for repeat, own in repeats(entries, variant).items())
     return ReleaseState(runs=runs, blocked=None if runs else blocked)
 
 
@@ -179,11 +211,11 @@ def shown(verdicts: Mapping[Symptom, Verdict]) -> tuple[Symptom, ...]:
 
 
 def overall(known: ReleaseState, verdicts: Mapping[Symptom, Verdict] | Verdicts) -> Outcome | None:
-    """Bad if any symptom is, good if one was decided and none is bad, else skip; None: not run."""
+    """Bad if any symptom is, good if one was seen not to be and none may be, else skip; None: not run."""
     outcomes = {v.outcome for v in verdicts.values()}
     if Outcome.BAD in outcomes:
         return Outcome.BAD
-    if Outcome.GOOD in outcomes:
+    if Outcome.GOOD in outcomes and not any(v.undecided for v in verdicts.values()):
         return Outcome.GOOD
     return Outcome.SKIP if known.tried else None
 
@@ -197,7 +229,8 @@ def why(known: ReleaseState, verdicts: Mapping[Symptom, Verdict]) -> str:
             bad = [(s, v) for s, v in verdicts.items() if v.outcome is Outcome.BAD]
             return "; ".join(f"{symptom.value}: {verdict.reason}" for symptom, verdict in bad)
         case Outcome.SKIP:
-            return "; ".join(dict.fromkeys(str(verdict.reason) for verdict in verdicts.values()))
+            skipped = [verdict.reason for verdict in verdicts.values() if verdict.outcome is Outcome.SKIP]
+            return "; ".join(dict.fromkeys(map(str, skipped)))
         case _:
             return ""
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.findings.transitions import bad_ranges, failing_share
+from harness.domain.findings.transitions import failing_share
 from harness.domain.search.history import History
-from harness.domain.search.posterior import Posterior, posterior_of
+from harness.domain.search.posterior import Settled, settled
 
 LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 """Island lengths for which the probability of a miss is stated."""
 
 WORTH_TELLING = 0.005
+
+NAMED = 8
+"""So many releases are named in a sentence."""
 
 
 def caveats(versions: Sequence[str], history: History, symptoms: Sequence[Symptom]) -> tuple[str, ...]:
@@ -23,17 +26,18 @@ def caveats(versions: Sequence[str], history: History, symptoms: Sequence[Sympto
         history: What is known of each.
         symptoms: Those that the answer speaks of.
     """
-    posteriors = [posterior_of(history, symptom) for symptom in symptoms]
+    known = [settled(history, symptom) for symptom in symptoms]
     sentences = [*_untestable(versions, history)]
-    for posterior in posteriors:
-        sentences += _flaky(versions, history, posterior)
-        sentences += _unrepeated(versions, history, posterior)
-    return (*sentences, *_missed(history, posteriors))
+    for one in known:
+        sentences += _flaky(versions, history, one)
+        sentences += _unrepeated(versions, history, one)
+        sentences += _contradicted(versions, one)
+    return (*sentences, *_missed(history, known))
 
 
 def flaky_share(history: History, symptom: Symptom) -> float | None:
     """Share of failing runs over all bad ranges; None when every run of them failed or there are none."""
-    places = [i for places in bad_ranges(posterior_of(history, symptom)) for i in places]
+    places = [i for places in settled(history, symptom).bad_ranges for i in places]
     failing, runs = failing_share(history, symptom, places)
     return failing / runs if failing < runs else None
 
@@ -92,34 +96,57 @@ def _untestable(versions: Sequence[str], history: History) -> Iterator[str]:
         yield f"{name} ({count}) could not be tested: {reason.rstrip('.')}.{limit}"
 
 
-def _flaky(versions: Sequence[str], history: History, posterior: Posterior) -> Iterator[str]:
-    for places in bad_ranges(posterior):
-        failing, runs = failing_share(history, posterior.symptom, places)
+def _flaky(versions: Sequence[str], history: History, known: Settled) -> Iterator[str]:
+    for places in known.bad_ranges:
+        failing, runs = failing_share(history, known.symptom, places)
         if failing < runs:
             yield (
-                f"{posterior.symptom.value} is flaky from {versions[places[0]]} to {versions[places[-1]]}: "
+                f"{known.symptom.value} is flaky from {versions[places[0]]} to {versions[places[-1]]}: "
                 f"it shows in about {percent(failing / runs)} of the runs ({failing} of {runs})."
             )
 
 
-def _unrepeated(versions: Sequence[str], history: History, posterior: Posterior) -> Iterator[str]:
-    for place, bad in posterior.states.items():
-        tally = history[place].tally(posterior.symptom)
+def _unrepeated(versions: Sequence[str], history: History, known: Settled) -> Iterator[str]:
+    for place, bad in known.states.items():
+        tally = history[place].tally(known.symptom)
         if tally.bad and not bad:
             yield (
-                f"{posterior.symptom.value} showed in {tally.bad} of {tally.runs} runs of {versions[place]}, "
-                f"which is taken for an accident of the run ({percent(1 - posterior.doubts[place])} sure)."
+                f"{known.symptom.value} showed in {tally.bad} of {tally.runs} runs of {versions[place]}, "
+                f"which is taken for an accident of the run ({percent(1 - known.doubts[place])} sure)."
             )
 
 
-def _missed(history: History, posteriors: Sequence[Posterior]) -> Iterator[str]:
+def _contradicted(versions: Sequence[str], known: Settled) -> Iterator[str]:
+    """Releases whose own runs say one thing while the other is more likely: decided by these runs, or not at all."""
+    for bad in (False, True):
+        own = [place for place, state in known.states.items() if state is bad and known.doubts[place] > 0.5]
+        if own:
+            surest = percent(max(known.doubts[place] for place in own))
+            yield (
+                f"{known.symptom.value}: all runs of {_named(versions, own)} were {'bad' if bad else 'good'}, and that "
+                f"is stated; a flaky symptom would explain all runs better ({surest} sure), and more runs would tell."
+            )
+    if known.undecided:
+        names = _named(versions, sorted(known.undecided))
+        yield (
+            f"{known.symptom.value} is flaky, and {names} could not be decided: all "
+            "runs there contradict what the neighbours make likely."
+        )
+
+
+def _named(versions: Sequence[str], places: Sequence[int]) -> str:
+    names = [versions[place] for place in places]
+    return ", ".join(names if len(names) <= NAMED else [*names[:NAMED], f"{len(names) - NAMED} more"])
+
+
+def _missed(history: History, known: Sequence[Settled]) -> Iterator[str]:
     """One sentence per symptom on islands that nobody looked for, or that may have passed by chance."""
-    for posterior in posteriors:
-        rate = flaky_share(history, posterior.symptom) or 1.0
-        runs = {place: history[place].tally(posterior.symptom).runs for place in posterior.places}
-        passing = [0.0 if bad else (1 - rate) ** runs[place] for place, bad in posterior.states.items()]
-        yield from _odds(history, posterior.symptom.value, posterior.places, passing)
-    if not posteriors:
+    for one in known:
+        rate = flaky_share(history, one.symptom) or 1.0
+        runs = {place: history[place].tally(one.symptom).runs for place in one.states}
+        passing = [0.0 if bad else (1 - rate) ** runs[place] for place, bad in one.states.items()]
+        yield from _odds(history, one.symptom.value, tuple(one.states), passing)
+    if not known:
         tested = [place for place, state in enumerate(history) if state.tallies]
         yield from _odds(history, "any symptom", tested, [])
 

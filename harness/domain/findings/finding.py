@@ -44,8 +44,9 @@ class Conclusion:
         history: Whether the history is monotonic.
         coverage: How much of the timeline was run.
         not_run: Versions that nobody tried.
-        caveats: Flakiness, untestable stretches, islands that may have been missed, failures that turn into
-            another one; one sentence each.
+        caveats: Why the search stopped before its end, flakiness, untestable stretches, islands that may have been
+            missed, failures that turn into another one; one sentence each.
+        complete: The search came to its end; false: its budget was spent or it was interrupted.
     """
 
     answer: Answer
@@ -54,6 +55,7 @@ class Conclusion:
     coverage: str
     not_run: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
+    complete: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.transition import Kind, SignatureChange, Transition, Untested
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
-from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
+from harness.domain.search.posterior import IndexedTransition, Settled, settled, verdict_on
 from harness.domain.verdicts.reasons import NOT_RUN, Reason
 from harness.domain.verdicts.verdict import Outcome
 
@@ -26,9 +26,9 @@ def transitions(
 ) -> list[Transition]:
     """All transitions of the symptoms asked for (or of all that are seen), by symptom in timeline order."""
     return [
-        _transition(timeline, history, posterior, transition, confirmations, confidence)
-        for posterior in [posterior_of(history, symptom) for symptom in seen_symptoms(history, symptoms)]
-        for transition in posterior.transitions
+        _transition(timeline, history, known, transition, confirmations, confidence)
+        for known in [settled(history, symptom) for symptom in seen_symptoms(history, symptoms)]
+        for transition in known.transitions
     ]
 
 
@@ -40,7 +40,7 @@ def signature_changes(timeline: Timeline, history: History, symptoms: Sequence[S
     """
     found = []
     for symptom in seen_symptoms(history, symptoms):
-        for places in bad_ranges(posterior_of(history, symptom)):
+        for places in settled(history, symptom).bad_ranges:
             known = [(i, _signatures(history, i, symptom)) for i in places]
             for (i, was), (k, now) in pairwise([(i, names) for i, names in known if names]):
                 if not set(was) & set(now):
@@ -56,17 +56,6 @@ def signature_changes(timeline: Timeline, history: History, symptoms: Sequence[S
     return found
 
 
-def bad_ranges(posterior: Posterior) -> list[list[int]]:
-    """Positions of the tested releases of each bad range."""
-    ranges: list[list[int]] = [[]]
-    for place, bad in posterior.states.items():
-        if bad:
-            ranges[-1].append(place)
-        elif ranges[-1]:
-            ranges.append([])
-    return [places for places in ranges if places]
-
-
 def failing_share(history: History, symptom: Symptom, places: Sequence[int]) -> tuple[int, int]:
     """Failing and deciding runs of some releases."""
     tallies = [history[i].tally(symptom) for i in places]
@@ -76,14 +65,14 @@ def failing_share(history: History, symptom: Symptom, places: Sequence[int]) -> 
 def _transition(
     timeline: Timeline,
     history: History,
-    posterior: Posterior,
+    known: Settled,
     transition: IndexedTransition,
     confirmations: int,
     confidence: float,
 ) -> Transition:
     sides = (transition.before, transition.after)
     bad_side = transition.after if transition.turns_bad else transition.before
-    beside = next(places for places in bad_ranges(posterior) if bad_side in places)
+    beside = next(places for places in known.bad_ranges if bad_side in places)
     failing, runs = failing_share(history, transition.symptom, beside)
     repeated = all(history[i].tally(transition.symptom).runs >= confirmations for i in sides)
     return Transition(
@@ -92,7 +81,7 @@ def _transition(
         last_before=timeline.releases[transition.before].version,
         first_after=timeline.releases[transition.after].version,
         untested=tuple(
-            Untested(version=timeline.releases[i].version, reason=_why_untested(history, i, transition.symptom))
+            Untested(version=timeline.releases[i].version, reason=_why_untested(history, i, known))
             for i in range(transition.before + 1, transition.after)
         ),
         confidence=transition.confidence,
@@ -102,8 +91,8 @@ def _transition(
     )
 
 
-def _why_untested(history: History, index: int, symptom: Symptom) -> Reason:
-    verdict = history[index].verdict(symptom)
+def _why_untested(history: History, index: int, known: Settled) -> Reason:
+    verdict = verdict_on(history[index], known, index)
     return verdict.reason if verdict is not None else NOT_RUN
 
 

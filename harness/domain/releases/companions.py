@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,6 +11,8 @@ from packaging.utils import canonicalize_name
 
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 from harness.domain.releases.nightlies import NIGHTLIES
+
+_PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*(?:\[[^\]]*\])?)\s*==(?!=)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,3 +105,16 @@ def name_of(line: str) -> str:
 def pin_of(line: str) -> str:
     """A locked line without its hashes."""
     return line.split(" --hash=", 1)[0].strip()
+
+
+def exact(line: str) -> str:
+    """A locked line that takes its version alone: ``a==1.1`` takes 1.1+cu12 too, and installers prefer that one."""
+    return _PINNED.sub(r"\1===", line, count=1)
+
+
+def version_of(line: str, package: str) -> str | None:
+    """The version that a locked line pins, where it is a line of this package and pins one."""
+    found = _PINNED.match(line)
+    if found is None or name_of(line) != canonicalize_name(package):
+        return None
+    return str(Requirement(pin_of(line)).specifier).removeprefix("==")

@@ -62,6 +62,11 @@ class Release:
         return f"{self.package} @ {self.source}" if self.source else f"{self.package}=={self.version}"
 
     @property
+    def exact_requirement(self) -> str:
+        """The requirement for the installer: ``==1.1`` takes 1.1+cu12 too, and installers prefer that one."""
+        return self.requirement if self.source else f"{self.package}==={self.version}"
+
+    @property
     def key(self) -> tuple[str, str]:
         """What tells it from every other release: the same version may exist in two packages."""
         return self.package, self.version

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from heapq import merge
+from itertools import pairwise
+from typing import NamedTuple, overload
 
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.search.gaps import Stretches
 from harness.domain.verdicts.reasons import Reason
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
@@ -78,6 +82,121 @@ class ReleaseState:
 History = Sequence[ReleaseState]
 
 
+class Known:
+    """The releases that tell of one symptom: where each is, whether it failed, and where that changes."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.failing = 0
+        self.tallies: dict[int, Tally] = {}
+        self._changes: dict[int, int] = {}
+        self._starts: list[int] = []
+
+    @property
+    def changes(self) -> Iterator[tuple[int, int]]:
+        """Neighbouring places of which one failed and the other never did, in order."""
+        return ((start, self._changes[start]) for start in self._starts)
+
+    def put(self, place: int, tally: Tally) -> None:
+        """Say what the runs at one place are now; there is at least one."""
+        old = self.tallies.get(place)
+        self.tallies[place] = tally
+        if old is not None and bool(old.bad) is bool(tally.bad):
+            return
+        self.failing += bool(tally.bad) - bool(old is not None and old.bad)
+        at = bisect_left(self.places, place)
+        if old is None:
+            self.places.insert(at, place)
+        near = self.places[max(0, at - 1) : at + 2]
+        self._forget(near)
+        for before, after in pairwise(near):
+            if bool(self.tallies[before].bad) is not bool(self.tallies[after].bad):
+                self._changes[before] = after
+                insort(self._starts, before)
+
+    def _forget(self, places: Sequence[int]) -> None:
+        for place in places[:-1]:
+            if self._changes.pop(place, None) is not None:
+                del self._starts[bisect_left(self._starts, place)]
+
+
+class SearchHistory(Sequence[ReleaseState]):
+    """One state per release, with what the search asks for after every trial kept up to date.
+
+    Args:
+        states: The states so far, or how many releases there are.
+    """
+
+    def __init__(self, states: History | int) -> None:
+        given = () if isinstance(states, int) else states
+        length = states if isinstance(states, int) else len(states)
+        self._states = [ReleaseState()] * length
+        self.untried = Stretches([(0, length)])
+        self.tested: list[int] = []
+        self.blocked: list[int] = []
+        self.runs = 0
+        self._known: dict[Symptom, Known] = {}
+        self._by_runs: dict[int, list[int]] = {}
+        for place, state in enumerate(given):
+            self[place] = state
+
+    @overload
+    def __getitem__(self, place: int) -> ReleaseState: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[ReleaseState]: ...
+
+    def __getitem__(self, place: int | slice) -> ReleaseState | list[ReleaseState]:
+        return self._states[place]
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __iter__(self) -> Iterator[ReleaseState]:
+        return iter(self._states)
+
+    def __setitem__(self, place: int, state: ReleaseState) -> None:
+        """Replace a state by one that knows more; raises `ValueError` where runs would be lost."""
+        old = self._states[place]
+        if len(state.runs) < len(old.runs) or (old.blocked is not None and not state.tried):
+            raise ValueError(f"place {place}: {len(old.runs)} runs are known, {len(state.runs)} were given")
+        self._states[place] = state
+        if state.tried and not old.tried:
+            self.untried.remove(place)
+        _move(self.blocked, place, was=old.blocked is not None, now=state.blocked is not None)
+        _move(self.tested, place, was=bool(old.runs), now=bool(state.runs))
+        if len(state.runs) != len(old.runs):
+            self.runs += len(state.runs) - len(old.runs)
+            for count, there in ((len(old.runs), False), (len(state.runs), True)):
+                _move(self._by_runs.setdefault(count, []), place, was=not there and count > 0, now=there)
+        for symptom, tally in state.tallies.items():
+            self._known.setdefault(symptom, Known()).put(place, tally)
+
+    def known(self, symptom: Symptom) -> Known:
+        """The releases that tell of a symptom."""
+        return self._known.get(symptom) or Known()
+
+    def seen(self) -> list[Symptom]:
+        """The symptoms that any run shows."""
+        return [symptom for symptom in Symptom if self.known(symptom).failing]
+
+    def run_less_than(self, count: int) -> Iterator[int]:
+        """Places with at least one run and less than `count`, in order."""
+        return merge(*[self._by_runs.get(runs, []) for runs in range(1, count)])
+
+
+def indexed(history: History) -> SearchHistory:
+    """The history itself, or one made of it."""
+    return history if isinstance(history, SearchHistory) else SearchHistory(history)
+
+
+def _move(places: list[int], place: int, *, was: bool, now: bool) -> None:
+    if was and not now:
+        del places[bisect_left(places, place)]
+    elif now and not was:
+        insort(places, place)
+
+
 def seen_symptoms(history: History, symptoms: Sequence[Symptom]) -> list[Symptom]:
     """The symptoms asked for or, when none were, those that any run of any release shows.
 
@@ -85,5 +204,7 @@ def seen_symptoms(history: History, symptoms: Sequence[Symptom]) -> list[Symptom
     """
     if symptoms:
         return list(symptoms)
+    if isinstance(history, SearchHistory):
+        return history.seen()
     seen = {symptom for state in history for symptom, tally in state.tallies.items() if tally.bad}
     return [symptom for symptom in Symptom if symptom in seen]

@@ -14,17 +14,18 @@ The exact arithmetic is in `harness.domain.search.forward_backward`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import pairwise
-from operator import mul
+from functools import cached_property, lru_cache
+from itertools import groupby, pairwise
+from operator import itemgetter, mul
+from typing import NamedTuple
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.search.forward_backward import OwnRates, Series, SharedRate
-from harness.domain.search.history import History, Tally
+from harness.domain.search.forward_backward import Figures, OwnRates, SharedRate
+from harness.domain.search.history import NOTHING, History, ReleaseState, SearchHistory, Tally
 from harness.domain.verdicts.reasons import Reason, ReasonKind
-from harness.domain.verdicts.verdict import Outcome, Verdict
+from harness.domain.verdicts.verdict import Outcome, Verdict, skip
 
 CHANGE = 0.02
 """Chance that one release changes one symptom. Keras 3.5.0 to 3.15.1: three changes of the two symptoms of
@@ -59,7 +60,18 @@ NEGLIGIBLE = 1e-5
 _TINY = 1e-200
 """Floor of a likelihood: hundreds of runs that contradict a hypothesis refute it without dividing by zero."""
 
+_NOTHING_GIVEN: Mapping[int, bool] = {}
+
 _WEIGHTS = (ALWAYS_WEIGHT, *(((1 - ALWAYS_WEIGHT) / (len(RATES) - 1),) * (len(RATES) - 1)))
+
+
+class Stretch(NamedTuple):
+    """Neighbouring places with the same runs and the same figures: how many, and what `Posterior` has of each."""
+
+    size: int
+    bad: float
+    begins: float
+    ends: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,20 +95,37 @@ class Posterior:
     Attributes:
         symptom: The symptom.
         places: Positions with at least one deciding run, in order.
-        bad: Probability that the release at each place has the symptom.
-        begins: Probability, for each place but the last, that it is good and the next one bad.
-        ends: Probability that it is bad and the next one good.
+        stretches: For each of them, neighbours with the same figures and the same runs together, how likely it is bad;
+            good and the next one bad; bad and the next one good.
     """
 
     symptom: Symptom
     places: tuple[int, ...]
-    bad: tuple[float, ...]
-    begins: tuple[float, ...]
-    ends: tuple[float, ...]
+    stretches: tuple[Stretch, ...]
+
+    @cached_property
+    def bad(self) -> tuple[float, ...]:
+        """Probability that the release at each place has the symptom."""
+        return tuple([s.bad for s in self.stretches for _ in range(s.size)])
+
+    @cached_property
+    def begins(self) -> tuple[float, ...]:
+        """Probability, for each place but the last, that it is good and the next one bad."""
+        return tuple([s.begins for s in self.stretches for _ in range(s.size)][:-1])
+
+    @cached_property
+    def ends(self) -> tuple[float, ...]:
+        """Probability that it is bad and the next one good."""
+        return tuple([s.ends for s in self.stretches for _ in range(s.size)][:-1])
+
+    @property
+    def probabilities(self) -> Iterator[tuple[int, float]]:
+        """Each place with its probability of being bad."""
+        return zip(self.places, self.bad, strict=True)
 
     @property
     def states(self) -> dict[int, bool]:
-        """For each place whether it is more likely bad than good."""
+        """For each place whether it is more likely bad than good; this may contradict all of its runs."""
         return {place: bad >= 0.5 for place, bad in zip(self.places, self.bad, strict=True)}
 
     @property
@@ -107,82 +136,222 @@ class Posterior:
     @property
     def transitions(self) -> list[IndexedTransition]:
         """Neighbouring places in differing states."""
-        found = []
-        for i, (before, after) in enumerate(pairwise(self.places)):
-            was, now = self.bad[i] >= 0.5, self.bad[i + 1] >= 0.5
+        found, last = [], -1
+        for one, other in pairwise(self.stretches):
+            last += one.size
+            was, now = one.bad >= 0.5, other.bad >= 0.5
             if was is not now:
-                sure = self.begins[i] if now else self.ends[i]
+                before, after, sure = self.places[last], self.places[last + 1], one.begins if now else one.ends
                 found.append(
                     IndexedTransition(symptom=self.symptom, before=before, after=after, turns_bad=now, confidence=sure)
                 )
         return found
 
 
+def _change(history: History) -> float:
+    return min(CHANGE, 1 / len(history)) if history else CHANGE
+
+
 def posterior_of(history: History, symptom: Symptom) -> Posterior:
     """Weigh all runs of all releases for one symptom."""
-    tallies = [(index, state.tally(symptom)) for index, state in enumerate(history) if state.runs]
-    known = tuple((index, tally) for index, tally in tallies if tally.runs)
-    places = tuple(index for index, _ in known)
-    bad, begins, ends = _weigh(known, min(CHANGE, 1 / len(history)) if history else CHANGE)
-    return Posterior(symptom=symptom, places=places, bad=bad, begins=begins, ends=ends)
+    if isinstance(history, SearchHistory):
+        one = history.known(symptom)
+        known = [(place, one.tallies[place]) for place in one.places]
+    else:
+        tallies = ((index, state.tally(symptom)) for index, state in enumerate(history) if state.runs)
+        known = [(index, tally) for index, tally in tallies if tally.runs]
+    places = tuple([place for place, _ in known])
+    return Posterior(symptom=symptom, places=places, stretches=_weigh(_groups(known), _change(history)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What may be stated of one symptom: no state here contradicts all of a release's own runs.
+
+    The likeliest state of a release (`Posterior.states`) can: one pass after one failure is more likely a flaky
+    symptom than a recovery. The search repeats such a release, but a budget or an interruption may come first. Then
+
+        some release both passed and failed      the symptom is flaky: the release is undecided
+        each release always did the same         nothing shows a flake: its own runs count
+
+    Attributes:
+        symptom: The symptom.
+        states: For each decided place whether it is bad.
+        doubts: For each of these the probability that it is the other way.
+        undecided: Places whose own runs all contradict the likeliest state of a flaky symptom.
+        bad_ranges: The tested places of each bad range; undecided ones inside it are part of it.
+        transitions: Neighbouring decided places in differing states.
+    """
+
+    symptom: Symptom
+    states: Mapping[int, bool]
+    doubts: Mapping[int, float]
+    undecided: frozenset[int]
+    bad_ranges: Sequence[Sequence[int]]
+    transitions: Sequence[IndexedTransition]
+
+
+def settled(history: History, symptom: Symptom) -> Settled:
+    """What may be stated of one symptom."""
+    posterior = posterior_of(history, symptom)
+    tallies = {place: history[place].tally(symptom) for place in posterior.places}
+    flaky = any(tally.bad and tally.good for tally in tallies.values())
+    likeliest = posterior.states
+    against = {i for i, bad in likeliest.items() if not (tallies[i].bad if bad else tallies[i].good)}
+    undecided = frozenset(against if flaky else ())
+    likely = {i: bad is not (i in against and not flaky) for i, bad in likeliest.items()}
+    states = {i: bad for i, bad in likely.items() if i not in undecided}
+    return Settled(
+        symptom=symptom,
+        states=states,
+        doubts={i: 1 - bad if states[i] else bad for i, bad in posterior.probabilities if i in states},
+        undecided=undecided,
+        bad_ranges=_bad_ranges(likely, undecided),
+        transitions=_stated(posterior, tuple(tallies.items()), states, _change(history)),
+    )
+
+
+def _bad_ranges(likely: Mapping[int, bool], undecided: Collection[int]) -> list[list[int]]:
+    """Unbroken ranges of places that are likely bad, from the first decided one to the last."""
+    ranges = [[i for i, _ in places] for bad, places in groupby(likely.items(), key=itemgetter(1)) if bad]
+    decided = [[k for k, place in enumerate(places) if place not in undecided] for places in ranges]
+    return [places[ks[0] : ks[-1] + 1] for places, ks in zip(ranges, decided, strict=True) if ks]
+
+
+def _stated(posterior: Posterior, known: _Known, states: Mapping[int, bool], change: float) -> list[IndexedTransition]:
+    """The transitions between decided places, each with the probability of its two states."""
+    position = {place: k for k, place in enumerate(posterior.places)}
+    found = []
+    for (before, was), (after, now) in pairwise(states.items()):
+        if was is not now:
+            k, m = position[before], position[after]
+            sure = (
+                (posterior.begins[k] if now else posterior.ends[k]) if m == k + 1 else _joint(known, change, k, m, now)
+            )
+            found.append(
+                IndexedTransition(symptom=posterior.symptom, before=before, after=after, turns_bad=now, confidence=sure)
+            )
+    return found
 
 
 def settle(history: History, symptom: Symptom) -> list[Verdict | None]:
     """The verdict on each release with its neighbours in view.
 
     It differs from `ReleaseState.verdict` where a flaky release passed more often than it failed: a release that fails
-    in two of ten runs inside a bad range is bad.
+    in two of ten runs inside a bad range is bad. It never contradicts all runs of a release: see `Settled`.
     """
-    states = posterior_of(history, symptom).states
-    return [_settled(state.verdict(symptom), state.tally(symptom), states.get(i)) for i, state in enumerate(history)]
+    known = settled(history, symptom)
+    return [verdict_on(state, known, i) for i, state in enumerate(history)]
 
 
-def _settled(own: Verdict | None, tally: Tally, state: bool | None) -> Verdict | None:
-    outcome = Outcome.BAD if state else Outcome.GOOD
-    if state is None or (own is not None and own.outcome is outcome):
+def verdict_on(state: ReleaseState, known: Settled, index: int) -> Verdict | None:
+    """The verdict on the release at one place; None while nothing is known of it."""
+    own, counts = state.verdict(known.symptom), state.tally(known.symptom)
+    if index in known.undecided:
+        return skip(Reason(kind=ReasonKind.UNDECIDED, counts=(counts.bad, counts.runs)))
+    bad = known.states.get(index)
+    outcome = Outcome.BAD if bad else Outcome.GOOD
+    if bad is None or (own is not None and own.outcome is outcome):
         return own
-    return Verdict(outcome=outcome, reason=Reason(kind=ReasonKind.NEIGHBOURS, counts=(tally.bad, tally.runs)))
+    return Verdict(outcome=outcome, reason=Reason(kind=ReasonKind.NEIGHBOURS, counts=(counts.bad, counts.runs)))
 
 
-_Known = tuple[tuple[int, Tally], ...]
-_Column = tuple[float, ...]
+_Known = Sequence[tuple[int, Tally]]
+_Forced = bool | None
+_Groups = tuple[tuple[int, Tally, _Forced, int], ...]
+
+
+def _groups(known: _Known, given: Mapping[int, bool] = _NOTHING_GIVEN) -> _Groups:
+    """Neighbours with equal runs and equal distances to the place before, together: distance, runs, state, count.
+
+    Args:
+        known: Each place with its runs.
+        given: Positions in `known` whose state is laid down: bad or good.
+    """
+    found: list[tuple[int, Tally, _Forced, int]] = []
+    same: tuple[int, Tally, _Forced] = (0, NOTHING, None)
+    last, count = -1, 0
+    for k, (place, tally) in enumerate(known):
+        this = (place - last if k else 0, tally, given.get(k) if given else None)
+        last = place
+        if this == same:
+            count += 1
+        else:
+            found += [(*same, count)] if count else []
+            same, count = this, 1
+    return tuple([*found, (*same, count)] if count else found)
 
 
 @lru_cache(maxsize=64)
-def _weigh(known: _Known, change: float) -> tuple[_Column, _Column, _Column]:
+def _weigh(groups: _Groups, change: float) -> tuple[Stretch, ...]:
     """Mix the hypotheses on the rate by how well each explains the runs."""
-    if not known:
-        return (), (), ()
-    chains = _hypotheses(known, change)
+    if not groups:
+        return ()
+    chains = _hypotheses(groups, change)
     scores = [chain.evidence + math.log(weight) for chain, weight in chains]
     top = max(scores)
     shares = [math.exp(score - top) for score in scores]
     least = NEGLIGIBLE * sum(shares)
-    kept = [(share, chain.smooth()) for share, (chain, _) in zip(shares, chains, strict=True) if share >= least]
+    kept = [
+        (share, chain.smooth().stretches) for share, (chain, _) in zip(shares, chains, strict=True) if share >= least
+    ]
     total = sum(share for share, _ in kept)
-    weights = [share / total for share, _ in kept]
-
-    def mixed(series: Sequence[Series]) -> _Column:
-        return tuple([sum(map(mul, weights, column)) for column in zip(*series, strict=True)])
-
-    return (
-        mixed([s.bad for _, s in kept]),
-        mixed([s.begins for _, s in kept]),
-        mixed([s.ends for _, s in kept]),
-    )
+    return tuple(_mixed([share / total for share, _ in kept], [stretches for _, stretches in kept]))
 
 
-def _hypotheses(known: _Known, change: float) -> list[tuple[SharedRate | OwnRates, float]]:
+def _mixed(weights: Sequence[float], columns: Sequence[Sequence[Figures]]) -> Iterator[Stretch]:
+    """The weighted sum of several series, cut wherever one of them is."""
+    rest = [iter(column) for column in columns]
+    heads = [next(column) for column in rest]
+    left = [head[0] for head in heads]
+    while True:
+        size = min(left)
+        _, bads, begins, ends = zip(*heads, strict=True)
+        yield Stretch(size, sum(map(mul, weights, bads)), sum(map(mul, weights, begins)), sum(map(mul, weights, ends)))
+        for k, count in enumerate(left):
+            if count > size:
+                left[k] = count - size
+            elif (head := next(rest[k], None)) is not None:
+                heads[k], left[k] = head, head[0]
+            else:
+                return  # all end together
+
+
+def _joint(known: _Known, change: float, before: int, after: int, turns_bad: bool) -> float:
+    """Probability that two known positions, not neighbours, are good and bad (or bad and good).
+
+    By Bayes: how much worse the runs are explained when both states are given.
+    """
+    given = {before: not turns_bad, after: turns_bad}
+    with_both, plain = (_evidence(_hypotheses(_groups(known, states), change)) for states in (given, _NOTHING_GIVEN))
+    return math.exp(with_both - plain)
+
+
+def _evidence(chains: Sequence[tuple[SharedRate | OwnRates, float]]) -> float:
+    """Logarithm of the probability of all runs, the hypotheses weighted."""
+    scores = [chain.evidence + math.log(weight) for chain, weight in chains]
+    top = max(scores)
+    return top + math.log(sum(math.exp(score - top) for score in scores))
+
+
+def _hypotheses(groups: _Groups, change: float) -> list[tuple[SharedRate | OwnRates, float]]:
     """One chain per shared rate, and the one in which each range has its own; with their prior weights."""
-    changes = [_odd_changes(later - earlier, change) for (earlier, _), (later, _) in pairwise(known)]
-    table = {tally: _likelihoods(tally) for tally in {tally for _, tally in known}}
-    rows = [table[tally] for _, tally in known]
+    changes = [_odd_changes(distance, change) for distance, *_ in groups[1:]]
+    table = {tally: _likelihoods(tally) for tally in {tally for _, tally, *_ in groups}}
+    rows = [_as_given(table[tally], forced) for _, tally, forced, _ in groups]
+    counts = [count for *_, count in groups]
     good, *bads = zip(*rows, strict=True)
     chains: list[tuple[SharedRate | OwnRates, float]] = [
-        (SharedRate(good, bad, changes, STARTS_BAD), weight * (1 - OWN_RATES))
+        (SharedRate(good, bad, changes, STARTS_BAD, counts), weight * (1 - OWN_RATES))
         for bad, weight in zip(bads, _WEIGHTS, strict=True)
     ]
-    return [*chains, (OwnRates(rows, _WEIGHTS, changes, STARTS_BAD, OTHER_RATE), OWN_RATES)]
+    return [*chains, (OwnRates(rows, _WEIGHTS, changes, STARTS_BAD, OTHER_RATE, counts), OWN_RATES)]
+
+
+def _as_given(likelihoods: list[float], forced: _Forced) -> list[float]:
+    if forced is None:
+        return likelihoods
+    return [likelihood if (n > 0) is forced else 0.0 for n, likelihood in enumerate(likelihoods)]
 
 
 @lru_cache(maxsize=4096)

@@ -13,15 +13,16 @@ second failure says more than a second pass. A transition whose gap can still be
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from itertools import pairwise
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.search.gaps import middles, next_outermost
-from harness.domain.search.history import History, seen_symptoms
+from harness.domain.search.gaps import Stretches, middles_of, next_from_end
+from harness.domain.search.history import History, SearchHistory, indexed, seen_symptoms
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
 
@@ -48,6 +49,13 @@ class Why(str, Enum):
     AGAIN = "again"
 
 
+class StoppedBy(str, Enum):
+    """What kept a search from its end."""
+
+    BUDGET = "budget"
+    INTERRUPTION = "interruption"
+
+
 @dataclass(frozen=True, kw_only=True)
 class NextTrial:
     """One more run of the release at `index`; `repeat` counts its runs from 0."""
@@ -66,13 +74,14 @@ def next_trials(history: History, policy: Policy, *, wanted: int = 1, pending: C
         wanted: How many runs may go on at once.
         pending: Positions that are being run; they are not chosen again.
     """
-    spent = sum(len(state.runs) for state in history) + len(pending)
+    known = indexed(history)
+    spent = known.runs + len(pending)
     room = wanted if policy.max_trials is None else min(wanted, policy.max_trials - spent)
-    untried = _untried_left(history, policy, pending)
+    untried = _untried_left(known, policy, pending)
     chosen: dict[int, NextTrial] = {}
     if room <= 0:
         return []
-    for index, why in _Search(history, policy, frozenset(pending), untried).candidates():
+    for index, why in _Search(known, policy, frozenset(pending), untried).candidates():
         if not history[index].tried and index not in chosen:
             if untried <= 0:
                 continue
@@ -83,23 +92,34 @@ def next_trials(history: History, policy: Policy, *, wanted: int = 1, pending: C
     return list(chosen.values())
 
 
-def _untried_left(history: History, policy: Policy, pending: Collection[int]) -> int:
+def stopped_early(history: History, policy: Policy) -> StoppedBy | None:
+    """Why a search stopped while it still wanted runs; None when it came to its end."""
+    if next_trials(history, policy):
+        return StoppedBy.INTERRUPTION
+    if policy.max_trials is not None and next_trials(history, replace(policy, max_trials=None)):
+        return StoppedBy.BUDGET
+    return None
+
+
+def _untried_left(history: SearchHistory, policy: Policy, pending: Collection[int]) -> int:
     """How many releases may still be tried for the first time: each may turn out untestable, and that costs a build."""
     if policy.max_trials is None:
         return len(history)
-    blocked = sum(state.blocked is not None for state in history)
-    return policy.max_trials - blocked - sum(not history[index].tried for index in pending)
+    return policy.max_trials - len(history.blocked) - sum(not history[index].tried for index in pending)
 
 
 class _Search:
     """What is open, how likely each symptom is, and the candidates in order of preference."""
 
-    def __init__(self, history: History, policy: Policy, pending: frozenset[int], untried: int) -> None:
+    def __init__(self, history: SearchHistory, policy: Policy, pending: frozenset[int], untried: int) -> None:
         self.history, self.policy, self.pending = history, policy, pending
-        self.open = (
-            [i for i, state in enumerate(history) if not state.tried and i not in pending] if untried > 0 else []
-        )
+        self.open = history.untried if untried > 0 else Stretches()
         self.symptoms = seen_symptoms(history, policy.symptoms)
+
+    @property
+    def left(self) -> int:
+        """How many releases may be tried for the first time and are not being run."""
+        return len(self.open) - sum(place in self.open for place in self.pending)
 
     @cached_property
     def posteriors(self) -> list[Posterior]:
@@ -108,10 +128,10 @@ class _Search:
 
     def candidates(self) -> Iterator[tuple[int, Why]]:
         """Everything worth running, most wanted first; never a pending or a blocked release."""
-        for index, state in enumerate(self.history):
-            if 0 < len(state.runs) < self.policy.repeats and self._may_run(index):
+        for index in self.history.run_less_than(self.policy.repeats):
+            if self._may_run(index):
                 yield index, Why.CONFIRM
-        if self.open:
+        if self.left:
             yield from self._ends()
             yield from self._splits()
         if self._runs_everything():
@@ -128,36 +148,45 @@ class _Search:
         """Whether the budget reaches for every release and for confirming the transitions in sight."""
         if self.policy.max_trials is None:
             return self.policy.max_gap == 0
-        spent = sum(len(state.runs) for state in self.history) + len(self.pending)
+        spent = self.history.runs + len(self.pending)
         sides = 2 * sum(1 + len(posterior.transitions) for posterior in self.posteriors)
-        needed = len(self.open) + self.policy.confirmations * sides
+        needed = self.left + self.policy.confirmations * sides
         return self.policy.max_gap == 0 and needed <= self.policy.max_trials - spent
 
     def _ends(self) -> Iterator[tuple[int, Why]]:
         """The outermost releases that can be tested.
 
-        Broken ends lie together (old releases that nothing installs any more): see `next_outermost`.
+        Broken ends lie together (old releases that nothing installs any more): see `next_from_end`.
         """
-        last = len(self.history) - 1
-        for flip in (False, True):
-            order = [last - i if flip else i for i in range(last + 1)]
-            if (found := self._end(order)) is not None:
+        for backwards in (False, True):
+            if (found := self._end(backwards=backwards)) is not None:
                 yield found, Why.END
-        if not any(state.runs for state in self.history) and not self.pending:
+        if not self.history.tested and not self.pending:
             limit = 0 if self.policy.max_gap is not None else len(self.history) // SCAN
-            yield from ((index, Why.END) for index in middles(self.open, limit))
+            yield from ((index, Why.END) for index in self.open.middles(limit))
 
-    def _end(self, order: Sequence[int]) -> int | None:
-        works = {i: bool(state.runs) for i, state in enumerate(self.history) if state.tried}
-        works |= dict.fromkeys(self.pending, True)
-        if order[0] in works and next((i for i in order if works.get(i)), None) in self.pending:
+    def _end(self, *, backwards: bool) -> int | None:
+        """The place at one end, counted from there: the oldest is the first of 0, 1, 2, ... or the last of them."""
+        last = len(self.history) - 1
+
+        def flipped(place: int) -> int:
+            return last - place if backwards else place
+
+        works = [*self.pending, *(self.history.tested[-1:] if backwards else self.history.tested[:1])]
+        first = min(map(flipped, works), default=None)
+        if self._tried(flipped(0)) and first is not None and flipped(first) in self.pending:
             return None  # what is being run may turn out broken
-        return next_outermost(order, works)
+        broken = _last_before(self.history.blocked, first, last, backwards=backwards)
+        found = next_from_end(last + 1, lambda k: self._tried(flipped(k)), first, broken, backwards=backwards)
+        return None if found is None else flipped(found)
+
+    def _tried(self, place: int) -> bool:
+        return self.history[place].tried or place in self.pending
 
     def _splits(self) -> Iterator[tuple[int, Why]]:
         """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
         gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
-        rounds = [middles([i for i in self.open if before < i < after]) for before, after in gaps]
+        rounds = [middles_of(self.open.between(before, after, self.pending)) for before, after in gaps]
         while rounds:
             going = []
             for places in rounds:
@@ -174,9 +203,7 @@ class _Search:
         """
         for symptom in self.symptoms:
             if self.policy.max_gap == 0 and self.policy.max_trials is None:
-                tallies = [(i, state.tally(symptom)) for i, state in enumerate(self.history) if state.runs]
-                known = [(i, tally.bad > 0) for i, tally in tallies if tally.runs]
-                yield from ((i, k) for (i, was), (k, now) in pairwise(known) if was is not now)
+                yield from self.history.known(symptom).changes
             else:
                 for transition in posterior_of(self.history, symptom).transitions:
                     yield from self._outside_of_hidden(transition)
@@ -190,7 +217,8 @@ class _Search:
             good . . . hidden . . . . . . hidden . . . bad
                  split                          split
         """
-        tested = [i for i in range(transition.before + 1, transition.after) if self.history[i].runs]
+        tested = self.history.tested
+        tested = tested[bisect_right(tested, transition.before) : bisect_left(tested, transition.after)]
         for low, high in pairwise([transition.before, *tested, transition.after]):
             if not (self._hidden(low, transition.symptom) and self._hidden(high, transition.symptom)):
                 yield low, high
@@ -202,7 +230,7 @@ class _Search:
     def _fills(self) -> Iterator[tuple[int, Why]]:
         """The middle of each stretch that nobody has looked into, the largest first."""
         if self.policy.max_gap is not None:
-            yield from ((index, Why.FILL) for index in middles(self.open, self.policy.max_gap))
+            yield from ((index, Why.FILL) for index in self.open.middles(self.policy.max_gap, self.pending))
 
     def _confirms(self) -> Iterator[tuple[int, Why]]:
         """Sides of transitions that are short of runs, and whatever is in doubt."""
@@ -214,7 +242,7 @@ def to_confirm(
     history: History,
     policy: Policy,
     pending: Collection[int],
-    untried: Collection[int],
+    untried: Stretches,
     posteriors: Sequence[Posterior],
 ) -> list[int]:
     """Places worth another run, most wanted first; never a pending or a blocked release.
@@ -227,12 +255,12 @@ def to_confirm(
         posteriors: One per symptom.
     """
     doubtful: dict[int, float] = {}
-    moving = {*pending, *untried}
     for posterior in posteriors:
         closed = [
             transition
             for transition in posterior.transitions
-            if moving.isdisjoint(range(transition.before + 1, transition.after))
+            if not untried.between(transition.before, transition.after)
+            and not any(transition.before < place < transition.after for place in pending)
         ]
         short = [
             (index, 1.0)
@@ -261,20 +289,36 @@ def _worth_repeating(
     fresh failures can save ten passes. A release whose runs all contradict its state is run again however
     sure the state is: a history that changes at every release looks like a flake until releases repeat.
     """
-    allowed, states = SLACK * (1 - policy.confidence), posterior.states
+    allowed = SLACK * (1 - policy.confidence)
     for transition in closed:
         if 1 - transition.confidence > allowed:
             yield from ((index, 1 - transition.confidence) for index in (transition.before, transition.after))
-    moving = {
-        i
-        for transition in posterior.transitions
-        if transition not in closed
-        for i in (transition.before, transition.after)
-    }
-    for index, doubt in posterior.doubts.items():
-        if index in moving:
-            continue
-        tally = history[index].tally(posterior.symptom)
-        against, agreeing = (tally.good, tally.bad) if states[index] else tally
+    still = set(posterior.transitions).difference(closed)
+    moving = {i for transition in still for i in (transition.before, transition.after)}
+    first = 0
+    for stretch in posterior.stretches:  # all places of one have the same runs
+        doubt = min(stretch.bad, 1 - stretch.bad)
+        tally = history[posterior.places[first]].tally(posterior.symptom)
+        places = posterior.places[first : first + stretch.size]
+        first += stretch.size
+        against, agreeing = (tally.good, tally.bad) if stretch.bad >= 0.5 else tally
         if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
-            yield index, doubt
+            yield from ((index, doubt) for index in places if index not in moving)
+
+
+def _last_before(blocked: Sequence[int], first: int | None, last: int, *, backwards: bool) -> int:
+    """The outermost but one: the last broken place before the first that works, counted from the outer end; -1: none.
+
+    Args:
+        blocked: The broken places in order.
+        first: The first place that works, counted from the outer end.
+        last: The last place of all.
+        backwards: The outer end is the last place.
+    """
+    if first is None:
+        return -1
+    if backwards:
+        at = bisect_right(blocked, last - first)
+        return last - blocked[at] if at < len(blocked) else -1
+    at = bisect_left(blocked, first)
+    return blocked[at - 1] if at else -1

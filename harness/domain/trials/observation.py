@@ -162,6 +162,7 @@ class Observation:
         peak_memory_bytes: Peak resident memory of the trial's process.
         output: Tail of what it printed, cut to a limit; untrusted text.
         diagnosis: What a watched trial saw.
+        changed: Files of its environment that it or a trial beside it changed, in a private view of them.
     """
 
     ending: Ending
@@ -181,6 +182,7 @@ class Observation:
     peak_memory_bytes: int | None = None
     output: str = ""
     diagnosis: DiagnosisFacts | None = None
+    changed: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -20,6 +20,7 @@ class Environment:
         lock: The resolved requirements with hashes, one per line, that it does not share with the whole run.
         seconds: What preparing it cost, by phase (``resolve``, ``build``).
         reused: Whether it was there already.
+        isolation: What kept trials from changing it; "" where that is not known.
     """
 
     key: str
@@ -28,6 +29,7 @@ class Environment:
     lock: tuple[str, ...]
     seconds: Mapping[str, float] = field(default_factory=dict)
     reused: bool = False
+    isolation: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,6 +46,7 @@ class ReasonKind(str, Enum):
     WEIGHTS_DIFFER = "weights-differ"
     REPLICAS_DIFFER = "replicas-differ"
     NEIGHBOURS = "neighbours"
+    UNDECIDED = "undecided"
 
     NO_METRIC = "no-metric"
     NO_WEIGHTS = "no-weights"
@@ -193,6 +194,13 @@ def _neighbours(reason: Reason) -> str:
     return f"{reason.counts[0]} of {reason.counts[1]} runs were bad; judged with its neighbours in view"
 
 
+def _undecided(reason: Reason) -> str:
+    return (
+        f"{reason.counts[0]} of {reason.counts[1]} runs were bad; with its neighbours in view the opposite is more "
+        "likely, so it is not decided: more runs would tell"
+    )
+
+
 def _reference_not_finite(reason: Reason) -> str:
     return f"the reference on one replica has no finite {reason.name or 'metric'} to compare with"
 
@@ -243,6 +251,7 @@ _WRITERS: Mapping[ReasonKind, Callable[[Reason], str]] = {
     ReasonKind.WEIGHTS_DIFFER: _weights_differ,
     ReasonKind.REPLICAS_DIFFER: _replicas_differ,
     ReasonKind.NEIGHBOURS: _neighbours,
+    ReasonKind.UNDECIDED: _undecided,
     ReasonKind.REFERENCE_NOT_FINITE: _reference_not_finite,
     ReasonKind.TOO_FEW_STEPS: _steps,
 }

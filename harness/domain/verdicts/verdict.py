@@ -34,6 +34,11 @@ class Verdict:
         """Whether another symptom hides this one."""
         return self.reason.kind is ReasonKind.HIDDEN
 
+    @property
+    def undecided(self) -> bool:
+        """Whether the release's own runs and its neighbours contradict each other."""
+        return self.reason.kind is ReasonKind.UNDECIDED
+
 
 Verdicts = Mapping[Symptom, Verdict]
 """One verdict per symptom that the case can show."""

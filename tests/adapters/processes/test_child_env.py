@@ -64,3 +64,8 @@ def test_the_installer_learns_where_the_index_is_and_nothing_that_changes_the_pa
     assert made["UV_DEFAULT_INDEX"] == "http://mine/simple"
     assert "UV_INDEX_URL" not in made
     assert made["EXTRA"] == "1"
+
+
+def test_how_files_come_into_an_environment_is_not_the_user_s_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UV_LINK_MODE", "symlink")
+    assert "UV_LINK_MODE" not in for_installer()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
+from harness.adapters.environments.failures import machine_failure
 from harness.adapters.processes import process, reaper
 from harness.adapters.processes.process import Ended, Processes, ended_by_signal
 from harness.domain.errors import InfrastructureError, Interrupted
@@ -250,3 +254,56 @@ def test_secrets_are_masked_in_what_is_kept(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("MY_API_TOKEN", "s3cr3t-value")
     printed = "print('s3cr3t-value at http://joe:pa55@host/simple')"
     assert run(tmp_path, printed).tail.split() == ["***", "at", "http://***@host/simple"]
+
+
+def test_a_failure_is_seen_though_the_parent_ignored_sigchld(tmp_path: Path) -> None:
+    """With it ignored, the system forgets how children end, and it is inherited: theirs are forgotten too."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    program = "import subprocess, sys; sys.exit(subprocess.run(['false']).returncode + 4)"
+    try:
+        ended = Processes().run(
+            [sys.executable, "-c", program], log=tmp_path / "log", env={}, cwd=tmp_path, deadline_seconds=60
+        )
+        assert ended.exit_code == 5
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_where_it_cannot_be_restored_that_is_said(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with ThreadPoolExecutor(1) as pool, pytest.raises(InfrastructureError, match="SIGCHLD is ignored"):
+            pool.submit(Processes).result()
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_a_log_that_cannot_be_written_does_not_swallow_how_it_ended(tmp_path: Path) -> None:
+    """/dev/full takes nothing: what was printed last is known all the same, and so is why the log is not there."""
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no /dev/full")
+    script = "import sys; print('the reason'); sys.exit(3)"
+    ended = Processes().run([sys.executable, "-c", script], log=full, env={}, cwd=tmp_path, deadline_seconds=60.0)
+    assert ended.exit_code == 3
+    assert ended.unwritten is not None
+    assert ended.unwritten.errno == errno.ENOSPC
+    assert "the reason" in ended.tail
+    failure = machine_failure(ended, "installing")
+    assert failure is not None
+    assert failure.what == "the disk is full (installing)"
+
+
+def test_a_session_without_free_file_descriptors_is_told_so(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(held) + 1, hard))
+    try:
+        with pytest.raises(InfrastructureError) as refused:
+            Processes().run([sys.executable, "-c", ""], log=tmp_path / "log", env={}, cwd=tmp_path, deadline_seconds=60)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for one in held:
+            os.close(one)
+    assert "ulimit -n" in str(refused.value.hint)

@@ -115,3 +115,20 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path) -> 
 def test_reports_are_written_by_name(tmp_path: Path) -> None:
     write_reports(tmp_path, {"a.md": "one", "b.json": "two"})
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.md": "one", "b.json": "two"}
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EDQUOT, "the disk is full"),
+        (errno.EFBIG, "ulimit -f"),
+        (errno.EMFILE, "ulimit -n"),
+        (errno.EAGAIN, "ulimit -u"),
+        (errno.ENOMEM, "--jobs"),
+    ],
+)
+def test_what_the_machine_lacks_is_said_with_what_to_raise(tmp_path: Path, number: int, said: str) -> None:
+    with pytest.raises(InfrastructureError) as failure, disk_errors(tmp_path, "x"):
+        raise OSError(number, os.strerror(number))
+    assert said in str(failure.value)

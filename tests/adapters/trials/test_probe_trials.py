@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.trials.probe_trials import ProbeTrials
+from harness.adapters.trials.probe_trials import ProbeTrials, refused_change
 from harness.domain.cases.case import Claim, Level, Tolerance, Workaround
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
 from tests.adapters.toy_environment import BASE, ToyEnvironment
 
 
@@ -108,3 +109,46 @@ def test_several_trials_share_one_process_tree_and_come_in_order(toys: ToyEnviro
 def test_a_trial_leaves_nothing_in_the_home_but_its_result(toys: ToyEnvironment) -> None:
     toys.see("import os; open(os.path.expanduser('~/x'), 'w'); open(os.environ['TMPDIR'] + '/y', 'w'); open('z', 'w')")
     assert list((toys.home.root / "scratch").iterdir()) == []
+
+
+def test_no_flipped_bit_of_a_kept_trial_is_believed(toys: ToyEnvironment) -> None:
+    """All of them: a good trial must never become a bad one."""
+    case = toys.case("raise SystemExit(1)")
+    toys.run(case)
+    (kept,) = (toys.home.root / "trials").rglob("*.json")
+    trials = ProbeTrials(toys.processes, toys.home)
+    first = trials._cached(toys.environment, case, BASE)
+    assert first is not None
+    whole = kept.read_bytes()
+    for place in range(len(whole) * 8):
+        flipped = bytearray(whole)
+        flipped[place // 8] ^= 1 << place % 8
+        kept.write_bytes(flipped)
+        assert trials._cached(toys.environment, case, BASE) is None, (place, bytes(flipped))
+
+
+def test_neither_a_file_without_checksum_nor_one_of_another_trial_is_believed(toys: ToyEnvironment) -> None:
+    """The first version wrote none, and kept what ran in changed environments."""
+    case, other = toys.case("pass"), toys.case("raise SystemExit(1)")
+    toys.run(other)
+    (bad,) = (toys.home.root / "trials").rglob("*.json")
+    trials = ProbeTrials(toys.processes, toys.home)
+    trials._file(toys.environment, case, BASE).write_text(bad.read_text())
+    assert trials._cached(toys.environment, case, BASE) is None
+    bad.write_text(bad.read_text().partition("\n")[2])
+    assert trials._cached(toys.environment, other, BASE) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "output", "found"),
+    [
+        (EndingKind.EXITED, "PermissionError: [Errno 13] Permission denied: '/e/k/a.py'", "/e/k/a.py"),
+        (EndingKind.EXITED, "OSError: [Errno 30] Read-only file system: '/e/k/a.py'", "/e/k/a.py"),
+        (EndingKind.EXITED, "PermissionError: [Errno 13] Permission denied: '/root/a.py'", ""),
+        (EndingKind.EXITED, "ValueError: /e/k/a.py", ""),
+        (EndingKind.FINISHED, "PermissionError: [Errno 13] Permission denied: '/e/k/a.py'", ""),
+    ],
+)
+def test_a_change_that_read_only_files_refused_is_named(kind: EndingKind, output: str, found: str) -> None:
+    seen = Observation(ending=Ending(kind=kind, stage=Stage.SCRIPT, exit_code=1), output=output)
+    assert refused_change(seen, [Path("/e")]) == found

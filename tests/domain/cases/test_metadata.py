@@ -381,3 +381,19 @@ class TestRefusals:
             assert len(error.what) < 400
         else:
             assert isinstance(made, Case)
+
+
+def test_what_stands_in_the_case_and_beside_it_is_refused():
+    claims = [{"says": "it is finite", "predicts": "finite"}]
+    with pytest.raises(UsageError) as caught:
+        build_case(
+            name="my",
+            path="my.py",
+            text="text",
+            metadata={"tool": {"harness": {"claims": claims}}},
+            defines_model=True,
+            claims={"claims": claims},
+            claims_path="my.claims.toml",
+        )
+    assert caught.value.what == "'claims' is given in the case and beside it"
+    assert caught.value.where == "my.py and my.claims.toml"

@@ -257,3 +257,18 @@ class TestFinding:
         for made in assemble.compose(header(CASE, timeline(["1.0", "1.1", "1.2"])), entries).releases:
             assert bool(made.reason) == (made.verdict in (Outcome.BAD, Outcome.SKIP))
             assert bool(made.symptoms) == (made.verdict is Outcome.BAD)
+
+
+class TestFolded:
+    @given(JOURNALS, st.data())
+    def test_entries_one_by_one_give_what_all_at_once_give(self, entries, data) -> None:
+        """In pieces of any size, with a release outside of the timeline: every state is that of `row`."""
+        line = timeline(["1.0", "1.1"])
+        folded = assemble.Folded(CASE, line, TWO)
+        while folded.taken < len(entries):
+            size = data.draw(st.integers(1, 4))
+            folded.take(entries[folded.taken : folded.taken + size])
+            done = assemble.group(entries[: folded.taken])
+            rows = [assemble.row(CASE, done.get(release.version, []), TWO) for release in line.releases]
+            assert list(folded.states) == rows
+        assert list(folded.states) == list(assemble.history(CASE, line, entries, TWO))

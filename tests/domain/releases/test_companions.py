@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of
+from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, exact, name_of, pin_of, version_of
 
 PYTHON = Interpreter(version="3.11.7", path="/usr/bin/python3.11")
 
@@ -76,3 +76,25 @@ def test_an_interpreter_is_known_by_its_minor_version(version: str, minor: str) 
 
 def test_the_words_of_the_modes_are_those_of_the_command_line() -> None:
     assert [mode.value for mode in Mode] == ["fixed", "as-of"]
+
+
+EXACT = {
+    "a==1.1": "a===1.1",
+    "a==1.1+cu12 --hash=sha256:0": "a===1.1+cu12 --hash=sha256:0",
+    "tensorflow[and-cuda]==2.18.1 ; python_version > '3'": "tensorflow[and-cuda]===2.18.1 ; python_version > '3'",
+    "a==1!2.0.post1": "a===1!2.0.post1",
+    "a===1": "a===1",
+    "a>=1": "a>=1",
+    "a @ git+file:///x@1==2": "a @ git+file:///x@1==2",
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), EXACT.items())
+def test_a_pinned_line_is_made_exact(line: str, expected: str) -> None:
+    assert exact(line) == expected
+
+
+def test_the_version_of_a_locked_line() -> None:
+    assert version_of("Toy_Keras==1.1+cu12 --hash=sha256:0", "toy-keras") == "1.1+cu12"
+    assert version_of("other==1.1", "toykeras") is None
+    assert version_of("toykeras @ file:///x", "toykeras") is None

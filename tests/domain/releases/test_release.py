@@ -74,6 +74,10 @@ class TestRelease:
     def test_the_requirement_of_a_commit_names_its_source(self):
         made = Release(package="keras", version="0f" * 20, channel=Channel.COMMIT, source="git+file:///clone@0f0f")
         assert made.requirement == "keras @ git+file:///clone@0f0f"
+        assert made.exact_requirement == made.requirement
+
+    def test_the_exact_requirement_takes_no_local_version(self):
+        assert release("1!3.9.0.post1").exact_requirement == "keras===1!3.9.0.post1"
 
     def test_one_version_of_two_packages_is_two_releases(self):
         assert release("3.9.0").key != release("3.9.0", package="keras-nightly").key

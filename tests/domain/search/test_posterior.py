@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.domain.search import posterior
 from harness.domain.search.history import ReleaseState, Tally
 from harness.domain.search.posterior import (
     ALWAYS_WEIGHT,
@@ -21,6 +22,7 @@ from harness.domain.search.posterior import (
     STARTS_BAD,
     posterior_of,
     settle,
+    settled,
 )
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome
@@ -45,12 +47,12 @@ TALLIES = st.lists(st.none() | st.tuples(st.integers(0, 6), st.integers(0, 6)), 
 @settings(deadline=None)
 def test_beliefs_are_probabilities(tallies) -> None:
     """Every figure lies in [0, 1], and a transition is no more likely than either of its sides."""
-    posterior = posterior_of(rows(*tallies), NAN)
-    for i, both in enumerate(zip(posterior.begins, posterior.ends, strict=True)):
+    told = posterior_of(rows(*tallies), NAN)
+    for i, both in enumerate(zip(told.begins, told.ends, strict=True)):
         assert all(-1e-9 <= p <= 1 + 1e-9 for p in both)
-        assert both[0] <= min(1 - posterior.bad[i], posterior.bad[i + 1]) + 1e-6
-        assert both[1] <= min(posterior.bad[i], 1 - posterior.bad[i + 1]) + 1e-6
-    assert all(-1e-9 <= p <= 1 + 1e-9 for p in posterior.bad)
+        assert both[0] <= min(1 - told.bad[i], told.bad[i + 1]) + 1e-6
+        assert both[1] <= min(told.bad[i], 1 - told.bad[i + 1]) + 1e-6
+    assert all(-1e-9 <= p <= 1 + 1e-9 for p in told.bad)
 
 
 @given(TALLIES)
@@ -215,3 +217,90 @@ def test_settle_keeps_the_own_verdict_where_the_neighbours_agree() -> None:
     told = settle(history, NAN)
     assert told[0] == GOOD
     assert told[2] == bad("a")
+
+
+class TestSettled:
+    """What may be stated, where the likeliest state contradicts all of a release's own runs."""
+
+    def test_runs_that_all_agree_count_as_they_are(self) -> None:
+        """No release did both: one failure between two passes is an island, however unlikely."""
+        history = rows((0, 1), (1, 0), (0, 1))
+        assert states(history) == "bbb"
+        told = settled(history, NAN)
+        assert told.states == {0: False, 1: True, 2: False}
+        assert told.undecided == frozenset()
+        likely = posterior_of(history, NAN)
+        assert [t.confidence for t in told.transitions] == [likely.begins[0], likely.ends[1]]
+        assert told.doubts == {0: likely.bad[0], 1: 1 - likely.bad[1], 2: likely.bad[2]}
+        assert told.bad_ranges == [[1]]
+
+    def test_beside_a_flake_they_are_undecided(self) -> None:
+        told = settled(rows((3, 3), (0, 1), (2, 2), (0, 20), (0, 20)), NAN)
+        assert told.undecided == {1}
+        assert told.states == {0: True, 2: True, 3: False, 4: False}
+        assert told.bad_ranges == [[0, 1, 2]]
+
+    def test_a_range_ends_with_what_is_decided(self) -> None:
+        told = settled(rows((3, 3), (2, 2), (0, 1)), NAN)
+        assert told.undecided == {2}
+        assert told.bad_ranges == [[0, 1]]
+
+    def test_a_failure_that_may_be_an_accident_is_undecided_beside_another_one(self) -> None:
+        told = settled(rows(*[(0, 9)] * 3, (1, 15), *[(0, 9)] * 6), NAN)
+        assert not told.undecided
+        assert set(told.states.values()) == {False}
+
+    @given(TALLIES)
+    def test_no_state_contradicts_all_runs(self, tallies) -> None:
+        """Each decided state has a run that shows it, transitions lie between decided neighbours."""
+        history = rows(*tallies)
+        told = settled(history, NAN)
+        for place, bad_there in told.states.items():
+            tally = history[place].tally(NAN)
+            assert tally.bad if bad_there else tally.good
+        assert {*told.states} | told.undecided == {*posterior_of(history, NAN).places}
+        for transition in told.transitions:
+            assert told.states[transition.before] is not told.states[transition.after] is transition.turns_bad
+            assert all(place not in told.states for place in range(transition.before + 1, transition.after))
+            assert -1e-9 <= transition.confidence <= 1 + 1e-9
+
+    @pytest.mark.parametrize("tallies", [[(0, 2), (1, 1), (3, 2)], [(2, 3), (0, 1), None, (1, 0), (0, 4)]], ids=str)
+    def test_two_states_with_others_between_have_their_probability(self, tallies) -> None:
+        """Against the sum over every path in which the first and the last are as given."""
+        known = tuple((place, Tally(*tally)) for place, tally in enumerate(tallies) if tally)
+        last = len(known) - 1
+        for turns_bad in (True, False):
+            mine = posterior._joint(known, CHANGE, 0, last, turns_bad)
+            assert mine == pytest.approx(given_ends(known, turns_bad), rel=1e-3)
+
+    @given(TALLIES, st.booleans())
+    def test_between_neighbours_it_is_that_of_the_posterior(self, tallies, turns_bad) -> None:
+        history = rows(*tallies)
+        told = posterior_of(history, NAN)
+        known = tuple((place, history[place].tally(NAN)) for place in told.places)
+        for k, truth in enumerate(told.begins if turns_bad else told.ends):
+            mine = posterior._joint(known, posterior._change(history), k, k + 1, turns_bad)
+            assert mine == pytest.approx(truth, rel=1e-2, abs=1e-4)
+
+
+def given_ends(known: Sequence[tuple[int, Tally]], turns_bad: bool) -> float:
+    """The oracle: the share of all paths in which the first place is good and the last bad, or the other way."""
+    steps = [later - earlier for (earlier, _), (later, _) in itertools.pairwise(known)]
+    changes = [(1 - (1 - 2 * CHANGE) ** n) / 2 for n in steps]
+    rest = (1 - ALWAYS_WEIGHT) / (len(RATES) - 1)
+    weights = [ALWAYS_WEIGHT, *[rest] * (len(RATES) - 1)]
+
+    def total(ends: bool) -> float:
+        rows_ = [[rate**t.bad * (1 - rate) ** t.good for rate in (FALSE_FAILURE, *RATES)] for _, t in known]
+        if ends:
+            for row, bad_there in ((rows_[0], not turns_bad), (rows_[-1], turns_bad)):
+                row[:] = [x if (n > 0) is bad_there else 1e-300 for n, x in enumerate(row)]
+        shares = [
+            weight
+            * (1 - OWN_RATES)
+            * math.exp(by_paths([(row[0], row[i]) for row in rows_], [1.0], changes, STARTS_BAD, 0.0)[0])
+            for i, weight in enumerate(weights, start=1)
+        ]
+        return sum(shares) + OWN_RATES * math.exp(by_paths(rows_, weights, changes, STARTS_BAD, OTHER_RATE)[0])
+
+    return total(ends=True) / total(ends=False)

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.search.gaps import Stretches
 from harness.domain.search.history import ReleaseState
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import posterior_of
@@ -401,7 +402,7 @@ def rows(*tallies: tuple[int, int] | None) -> list[ReleaseState]:
 
 def again(history: list[ReleaseState], policy: Policy | None = None, pending: tuple[int, ...] = ()) -> list[int]:
     untried = [index for index, row in enumerate(history) if not row.tried]
-    return to_confirm(history, policy or Policy(), pending, untried, [posterior_of(history, NAN)])
+    return to_confirm(history, policy or Policy(), pending, Stretches.of(untried), [posterior_of(history, NAN)])
 
 
 SURE = [(0, 6)] * 4
@@ -469,4 +470,4 @@ class TestWhatIsWorthAnotherRun:
             ReleaseState(runs=({NAN: bad(), RAISES: bad()},) * 6),
         ]
         posteriors = [posterior_of(history, symptom) for symptom in (NAN, RAISES)]
-        assert to_confirm(history, Policy(confirmations=7, confidence=0.5), (), (), posteriors) == [1, 2, 0]
+        assert to_confirm(history, Policy(confirmations=7, confidence=0.5), (), Stretches(), posteriors) == [1, 2, 0]
