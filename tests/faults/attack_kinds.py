@@ -351,8 +351,16 @@ if ON:
 if ON:
     try: open('../results/trial-0.json.stage', 'wb').write(b'\\xff\\xfe\\x00' * 50)
     except OSError: pass""",
-    "runs out of files": "\nif ON:\n    import errno\n    raise OSError(errno.EMFILE, 'Too many open files')",
-    "runs out of memory": "\nif ON: raise MemoryError",
+    # Once only: who runs it again when there is room gets the true answer.
+    "runs out of files": """
+if ON and not os.path.exists(ONCEPATH):
+    import errno
+    open(ONCEPATH, 'w').close()
+    raise OSError(errno.EMFILE, 'Too many open files')""",
+    "runs out of memory": """
+if ON and not os.path.exists(ONCEPATH):
+    open(ONCEPATH, 'w').close()
+    raise MemoryError""",
 }
 RAISES = {
     "an exception without text": "class Odd(BaseException):\n    def __str__(self): raise ValueError\nraise Odd",

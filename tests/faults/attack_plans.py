@@ -161,7 +161,9 @@ class Scene:
             flag=str(self.flag),
             hit=plan.hit,
             pause=plan.pause,
-            body=plan.body.replace("CASEPATH", repr(str(self.case))),
+            body=plan.body.replace("CASEPATH", repr(str(self.case))).replace(
+                "ONCEPATH", repr(str(self.folder / "once"))
+            ),
             timeout=plan.timeout,
         )
 
