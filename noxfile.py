@@ -95,6 +95,13 @@ def mutation(session: nox.Session) -> None:
 
 
 @nox.session
+def attack(session: nox.Session) -> None:
+    """Disturb 1,500 searches at random and judge each answer; arguments after -- go to tests.faults.attacks instead."""
+    install(session, "tests")
+    session.run("python", "-m", "tests.faults.attacks", *(session.posargs or ["--count", "1500"]))
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and format with ruff."""
     session.install("--group", "lint")
