@@ -140,6 +140,7 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what the design choices are worth, as ratios, and write reports/bench.md."""
+    """Measure what the design choices are worth, and what size costs: reports/bench.md and scale.md."""
     install(session)
     session.run("python", "-m", "benchmarks.design_choices", "reports/bench.md")
+    session.run("python", "-m", "benchmarks.scale", "reports/scale.md")
