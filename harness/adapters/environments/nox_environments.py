@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import distributions
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -21,7 +21,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from harness.adapters.environments.isolation import isolation
-from harness.adapters.environments.layers import Installer, Layer, layer_key, read_seal, sealed
+from harness.adapters.environments.layers import SEAL, Installer, Layer, layer_key, read_seal, sealed
 from harness.adapters.environments.planning import Planner
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
@@ -39,18 +39,29 @@ LOCK_POLL_SECONDS = 0.5
 
 def check_installed(release: Release, environment: Environment) -> None:
     """Raise where another version is installed than the release under test: local versions count."""
-    if release.source is not None:
+    found = installed_versions(release, environment)
+    if found is None or found == [release.version] or [_parsed(one) for one in found] == [release.parsed]:
         return
+    raise HarnessError(
+        f"the environment of {release.package} {release.version} has {', '.join(found) or 'no version of it'}",
+        where=str(Path(environment.executable).parents[1]),
+        hint="this is a fault of the harness: please report it with the environment's lock",
+    )
+
+
+def installed_versions(release: Release, environment: Environment) -> list[str] | None:
+    """Versions of the package under test that the environment has; None for a commit, which bears another's number.
+
+    The folders are read each time: the listings of `importlib.metadata` are kept by their folder's time, and an
+    environment may be built anew within it.
+    """
+    if release.source is not None:
+        return None
     root = Path(environment.executable).parents[1]
-    sites = sorted({str(site.resolve()) for site in root.glob("lib*/python*/site-packages")})
+    sites = sorted({site.resolve() for site in root.glob("lib*/python*/site-packages")})
     name = canonicalize_name(release.package)
-    found = [one.version for one in distributions(path=sites) if canonicalize_name(one.metadata["Name"] or "") == name]
-    if found != [release.version] and [_parsed(version) for version in found] != [release.parsed]:
-        raise HarnessError(
-            f"the environment of {release.package} {release.version} has {', '.join(found) or 'no version of it'}",
-            where=str(root),
-            hint="this is a fault of the harness: please report it with the environment's lock",
-        )
+    own = [PathDistribution(folder) for site in sites for folder in sorted(site.glob("*.dist-info"))]
+    return [one.version for one in own if canonicalize_name(one.metadata["Name"] or "") == name]
 
 
 def _parsed(version: str) -> Version | None:
@@ -91,7 +102,15 @@ class NoxEnvironments:
             raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
         resolve_seconds = time.monotonic() - started
         environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
-        check_installed(release, environment)
+        try:
+            check_installed(release, environment)
+        except HarnessError:
+            if not environment.reused:
+                raise
+            notify("the environment in the cache is not what its seal says: building it again")
+            (self._home.folder("environments", environment.key) / SEAL).unlink(missing_ok=True)
+            environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
+            check_installed(release, environment)
         return environment
 
     def restore(self, earlier: Environment) -> Environment:
