@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ nox.options.sessions = ["lint", "types", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
 PURE_TESTS = ("tests/domain", "tests/histories/test_table.py", "tests/reporting", "tests/golden")
+WORKERS = min(8, 2 * (os.cpu_count() or 1))  # tests wait for processes, servers and locks half of their time
 FIRST = "3.5.0"  # the oldest release that the newest fixed companions take
 
 
@@ -75,7 +77,7 @@ def nightly(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests; arguments after -- go to pytest."""
     install(session, "tests")
-    session.run("pytest", "-n", "auto", *session.posargs)
+    session.run("pytest", "-n", str(WORKERS), "--dist", "worksteal", *session.posargs)
 
 
 @nox.session
