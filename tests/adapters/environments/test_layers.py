@@ -6,6 +6,8 @@ import hashlib
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -25,11 +27,12 @@ from harness.adapters.environments.layers import (
     standing,
 )
 from harness.adapters.index.listings import Listings
-from harness.adapters.processes.process import Processes
+from harness.adapters.processes.process import Ended, Processes
+from harness.adapters.processes.redaction import remember
 from harness.adapters.storage.home import Home
 from harness.domain.errors import EnvironmentChanged, InfrastructureError, Untestable
 from harness.domain.trials.trial import Environment
-from tests.local_index import LOGIN, LocalIndex, answers, says
+from tests.local_index import LOGIN, LocalIndex, answers, respond, says, times
 from tests.toys import Toy
 
 BASE = "/cache/environments/base/lib/python3.11/site-packages"
@@ -220,6 +223,30 @@ def test_what_was_not_installed_is_not_sealed(empty: Path, home: Home, processes
     assert not (empty / SEAL).exists()
 
 
+def test_the_installer_gets_credentials_and_exact_versions(empty: Path, home: Home, processes: Processes) -> None:
+    """Both for the time of the installation alone: what stays in the folder is the lock as it is kept."""
+    remember(["other @ https://user:pass-4711@localhost/other-1.0-py3-none-any.whl"])
+    lock = [
+        "toykeras==1.1 --hash=sha256:00 --hash=sha256:11",
+        "other @ https://***@localhost/other-1.0-py3-none-any.whl --hash=sha256:22",
+    ]
+    handed: list[str] = []
+
+    class Reading(Installer):
+        def _run_nox(self, folder: Path, log: Path) -> Ended:
+            handed.extend((folder / "lock.txt").read_text(encoding="utf-8").splitlines())
+            raise InfrastructureError("read enough")
+
+    with pytest.raises(InfrastructureError, match="read enough"):
+        Reading(processes, base_executable(), home).build("new-layer", empty, lock, None, lambda _: None)
+    assert handed == [
+        "toykeras===1.1 --hash=sha256:00 --hash=sha256:11",
+        "other @ https://user:pass-4711@localhost/other-1.0-py3-none-any.whl --hash=sha256:22",
+    ]
+    (kept,) = empty.rglob("lock.txt")
+    assert kept.read_text(encoding="utf-8").splitlines() == lock
+
+
 def test_what_cannot_be_built_is_not_sealed(empty: Path, home: Home, processes: Processes, index: LocalIndex) -> None:
     with pytest.raises(Untestable, match=r"cannot be installed: .*the compiler is missing"):
         Installer(processes, base_executable(), home).build("mine", empty, ["toykeras==1.5"], None, lambda _: None)
@@ -272,6 +299,29 @@ def test_an_index_that_fails_while_installing_is_no_fault_of_the_release(
     assert "index" in failure.value.what
     index.faults.clear()
     assert installer.build("mine", empty, [lock_of(index, "1.1")], None, lambda _: None).key == "mine"
+
+
+def test_a_wrong_page_in_the_installer_s_cache_is_read_anew(
+    empty: Path, home: Home, processes: Processes, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index is right again at once, and uv would believe for ten minutes more the page that it keeps."""
+
+    def wrong(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        handler.send_response(200)
+        headers = {"Content-Type": "text/html", "Cache-Control": "max-age=600", "Content-Length": str(len(LOGIN))}
+        for name, value in headers.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(LOGIN)
+
+    monkeypatch.setattr(tenacity, "sleep_using_event", lambda event: lambda seconds: None)
+    honest = partial(respond, kind="application/vnd.pypi.simple.v1+json")
+    index.faults["/simple/toykeras/"] = times(1, wrong, honest)
+    installer = Installer(processes, base_executable(), home)
+    notes: list[str] = []
+    layer = installer.build("new-layer", empty, [lock_of(index, "1.1")], None, notes.append)
+    assert (Path(layer.site) / "toykeras").is_dir()
+    assert len(notes) == 1, "once with the wrong page, once with a new one"
 
 
 def lock_of(index: LocalIndex, version: str) -> str:
