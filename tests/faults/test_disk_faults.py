@@ -131,11 +131,14 @@ def test_a_home_that_is_full_before_a_step_blames_no_release(
 
 
 def test_a_trial_that_fills_the_disk_is_neither_bad_nor_kept(tmp_path: Path, harness_run: Harness, tight: Path) -> None:
-    """What it wrote stays there, so there is no room for another try: the search stops."""
+    """What it wrote stays there, so there is no room for another try: the search stops.
+
+    With one job: of two trials at once, each would empty the other's file when it opens it.
+    """
     ballast, no = str(tight / "ballast"), str(tight / "no")
     body = f"if not os.path.exists({no!r}): open({ballast!r}, 'wb').write(bytes(500_000_000))"
     case = repro(tmp_path, body=body)
-    stopped = harness_run(*words_of(case, "1.0", "1.3", "--output", tmp_path / "run"))
+    stopped = harness_run(*words_of(case, "1.0", "1.3", "--output", tmp_path / "run", "--jobs", "1"))
     assert stopped.code == 6
     assert "the disk is full" in stopped.err
     assert not list((tight / "home/trials").glob("*/*.json"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from pypi_simple import DigestMismatchError, DistributionPackage, NoSuchProjectE
 
 from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import TIMEOUT_SECONDS
-from harness.adapters.storage.files import disk_errors, write_whole
+from harness.adapters.storage.files import disk_errors, file_digest, write_whole
 from harness.domain.findings.finding import Finding
 from harness.domain.releases.companions import name_of
 
@@ -53,7 +52,7 @@ def _save_wheel(finding: Finding, version: str, lock: Sequence[str], place: Path
         if name_of(line) == canonicalize_name(package)
         for h in re.findall(r"sha256:([0-9a-f]{64})", line)
     }
-    if any(_digest(file) in hashes for file in place.iterdir() if file.suffix in (".whl", ".gz")):
+    if any(file_digest(file) in hashes for file in place.iterdir() if file.suffix in (".whl", ".gz")):
         return None
     try:
         with PyPISimple(index_address()) as client:
@@ -96,11 +95,3 @@ def _is(file: DistributionPackage, version: str) -> bool:
         return Version(file.version or "") == Version(version)
     except InvalidVersion:
         return False
-
-
-def _digest(file: Path) -> str:
-    hashed = hashlib.sha256()
-    with file.open("rb") as content:
-        while chunk := content.read(1 << 20):
-            hashed.update(chunk)
-    return hashed.hexdigest()

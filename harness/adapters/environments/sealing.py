@@ -20,6 +20,7 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from harness.adapters.storage.files import file_digest
 from harness.domain.errors import Untestable
 
 # Files that many distributions ship by mistake or by convention, and that decide nothing.
@@ -117,7 +118,9 @@ def contents(root: Path) -> str:
         if S_ISDIR(status.st_mode):
             continue
         link = (root / path).readlink() if S_ISLNK(status.st_mode) else ""
-        content = _digest(root / path) if S_ISREG(status.st_mode) else f"{status.st_mode:o} {link}"  # a pipe may block
+        content = (
+            file_digest(root / path) if S_ISREG(status.st_mode) else f"{status.st_mode:o} {link}"
+        )  # a pipe may block
         date = int(status.st_mtime) if path.endswith(".py") else 0
         hashed.update(f"{path}\0{content}\0{date}\n".encode("utf-8", "surrogateescape"))
     return hashed.hexdigest()
@@ -222,15 +225,6 @@ def _sha256(site: Path, path: str) -> str:
     if not file.is_relative_to(site) or not file.is_file():
         return ""
     try:
-        return base64.urlsafe_b64encode(bytes.fromhex(_digest(file))).rstrip(b"=").decode()
+        return base64.urlsafe_b64encode(bytes.fromhex(file_digest(file))).rstrip(b"=").decode()
     except OSError:
         return ""
-
-
-def _digest(file: Path) -> str:
-    """Hash of one file; raises OSError."""
-    hashed = hashlib.sha256()
-    with file.open("rb") as content:
-        while chunk := content.read(1 << 20):
-            hashed.update(chunk)
-    return hashed.hexdigest()

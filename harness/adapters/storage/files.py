@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import resource
 import tempfile
@@ -130,3 +131,12 @@ def write_reports(folder: Path, texts: Mapping[str, str]) -> None:
     for name, text in texts.items():
         if name not in below:
             write_whole(folder / name, text)
+
+
+def file_digest(file: Path) -> str:
+    """SHA-256 of one file, read piece by piece; raises OSError."""
+    hashed = hashlib.sha256()
+    with file.open("rb") as content:
+        while chunk := content.read(1 << 20):
+            hashed.update(chunk)
+    return hashed.hexdigest()

@@ -98,26 +98,12 @@ class Probe:
             path = scratch / "case" / Path(case.path).name
             path.write_text(text, encoding="utf-8")
             described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
-            canary = {
-                "id": "canary",
-                "kind": "canary",
-                "timeout_seconds": CANARY_SECONDS,
-                "memory_bytes": self._memory_bytes,
-            }
             import_seconds = self._times.deadline_seconds
             request = {
-                "parent": os.getpid(),
-                "imports": _imports(case) if needs_canary or case.level is Level.MODEL else [],
-                "import_name": case.import_name,
+                **self._request(case, described, with_canary=needs_canary),
                 "results": str(results),
                 "import_seconds": import_seconds,
-                "memory_bytes": self._memory_bytes,
                 "case": str(path),
-                "place": case.path,
-                "seed": case.seed,
-                "fit": dict(case.fit),
-                "paths": [],
-                "trials": [*([canary] if needs_canary else []), *described],
             }
             if fix is not None and patching:
                 patched = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
@@ -140,6 +126,26 @@ class Probe:
             changed = tuple(views.written()[:MOST_CHANGED])
             seen = [replace(one, changed=changed) for one in read] if changed else read
             return [_partly(fix, patched.left_out, one) for one in seen] if fix is not None and patching else seen
+
+    def _request(self, case: Case, described: Sequence[Mapping[str, Any]], *, with_canary: bool) -> dict[str, Any]:
+        """What the probe is asked for, as far as it does not depend on where it runs."""
+        canary = {
+            "id": "canary",
+            "kind": "canary",
+            "timeout_seconds": CANARY_SECONDS,
+            "memory_bytes": self._memory_bytes,
+        }
+        return {
+            "parent": os.getpid(),
+            "imports": _imports(case) if with_canary or case.level is Level.MODEL else [],
+            "import_name": case.import_name,
+            "memory_bytes": self._memory_bytes,
+            "place": case.path,
+            "seed": case.seed,
+            "fit": dict(case.fit),
+            "paths": [],
+            "trials": [*([canary] if with_canary else []), *described],
+        }
 
     def _start(
         self,

@@ -153,7 +153,7 @@ def _nonfinite_metric(reason: Reason) -> str:
         parts.append(f"first at step {first.step} ({first.name} = {first.value})")
     if reason.name:
         parts.append(f"on one replica {reason.name} is not finite either")
-    return ", ".join(parts)
+    return ", ".join(parts) or "a metric is not finite"
 
 
 def _nonfinite_weights(reason: Reason) -> str:
