@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -45,9 +46,10 @@ def read_aggregation(services: Services, request: AggregationRequest, listener: 
     page = page_of(services, request.package, listener)
     releases = _range(page, request)
     with ThreadPoolExecutor(READERS) as pool:
-        sources = list(pool.map(lambda release: _source(services, page, release), releases))
+        read = list(pool.map(lambda release: _files(services, page, release), releases))
     return tuple(
-        _facts(services, release, source, request, listener) for release, source in zip(releases, sources, strict=True)
+        _facts(services, release, _source(release, files), request, listener)
+        for release, files in zip(releases, read, strict=True)
     )
 
 
@@ -62,14 +64,21 @@ def _range(page: IndexPage, request: AggregationRequest) -> tuple[Release, ...]:
     return tuple(r for r in ordered if lower <= r.parsed <= upper)
 
 
-def _source(services: Services, page: IndexPage, release: Release) -> SourceFacts:
+def _files(services: Services, page: IndexPage, release: Release) -> Mapping[str, str] | str:
+    """Text of the files that are looked into, or why they cannot be had."""
     wheel = page.wheels.get(release.version)
     if wheel is None:
-        return SourceFacts(version=release.version, problem="no wheel on the index")
+        return "no wheel on the index"
     try:
-        files = services.index.wheel_files(page.package, release.version, wheel, FILES)
+        return services.index.wheel_files(page.package, release.version, wheel, FILES)
     except (Untestable, InfrastructureError) as reason:
-        return SourceFacts(version=release.version, problem=reason.what)
+        return reason.what
+
+
+def _source(release: Release, files: Mapping[str, str] | str) -> SourceFacts:
+    """What the files say; parsed one after the other: CPython 3.11 may fail when several threads parse at once."""
+    if isinstance(files, str):
+        return SourceFacts(version=release.version, problem=files)
     return read_source(release.version, files)
 
 
