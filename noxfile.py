@@ -20,7 +20,13 @@ nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["lint", "types", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 
-PURE_TESTS = ("tests/domain", "tests/histories/test_table.py", "tests/reporting", "tests/golden")
+PURE_TESTS = (
+    "tests/domain",
+    "tests/histories/test_table.py",
+    "tests/histories/test_cut_short.py",
+    "tests/reporting",
+    "tests/golden",
+)
 WORKERS = min(8, 2 * (os.cpu_count() or 1))  # tests wait for processes, servers and locks half of their time
 FIRST = "3.5.0"  # the oldest release that the newest fixed companions take
 

@@ -61,17 +61,14 @@ def conclude(
 
 
 def _stopped(history: History, stopped: StoppedBy | None) -> Iterator[str]:
-    match stopped:
-        case StoppedBy.BUDGET:
-            runs = sum(len(state.runs) for state in history)
-            yield (
-                f"The answer was cut short: the budget is spent ({runs} run{'' if runs == 1 else 's'}), and the search "
-                "wanted more. Ask again with a larger --max-trials; what was run is not run again."
-            )
-        case StoppedBy.INTERRUPTION:
-            yield "The answer is cut short: the search was interrupted before its end. Go on with --resume."
-        case None:
-            pass
+    if stopped is StoppedBy.BUDGET:
+        runs = sum(len(state.runs) for state in history)
+        yield (
+            f"The answer was cut short: the budget is spent ({runs} run{'' if runs == 1 else 's'}), and the search "
+            "wanted more. Ask again with a larger --max-trials; what was run is not run again."
+        )
+    elif stopped is StoppedBy.INTERRUPTION:
+        yield "The answer is cut short: the search was interrupted before its end. Go on with --resume."
 
 
 def _everywhere(

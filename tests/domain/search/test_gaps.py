@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.domain.search.gaps import middles, next_outermost
+from harness.domain.search.gaps import Stretches, middles, next_outermost
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,11 @@ class TestNextOutermost:
 
     def test_nothing_is_tried_where_there_is_nothing(self) -> None:
         assert next_outermost([], {}) is None
+
+
+def test_a_place_is_taken_out_once():
+    stretches = Stretches.of([1, 2, 3])
+    stretches.remove(2)
+    assert (len(stretches), 2 in stretches) == (2, False)
+    with pytest.raises(KeyError):
+        stretches.remove(2)

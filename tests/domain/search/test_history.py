@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from harness.domain.search.history import ReleaseState, Tally, seen_symptoms
+import pytest
+
+from harness.domain.search.history import ReleaseState, SearchHistory, Tally, seen_symptoms
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome
 from tests.histories.simulate import NAN, RAISES, SKIPPED, WRONG, bad, hidden
@@ -69,3 +71,10 @@ def test_a_refusal_alone_is_tried() -> None:
 def test_symptoms_come_in_their_own_order() -> None:
     history = [ReleaseState(runs=({NAN: bad()},)), ReleaseState(runs=({RAISES: bad()},))]
     assert seen_symptoms(history, ()) == [symptom for symptom in type(NAN) if symptom in (NAN, RAISES)]
+
+
+def test_what_is_known_is_never_replaced_by_less():
+    history = SearchHistory(2)
+    history[0] = ReleaseState(runs=({NAN: bad(NAN)},))
+    with pytest.raises(ValueError, match="1 runs are known, 0 were given"):
+        history[0] = ReleaseState()
