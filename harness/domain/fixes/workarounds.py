@@ -1,6 +1,6 @@
-"""What a remedy does to a fault: is the symptom gone, and are the values right?
+"""What a workaround does to a fault: is the symptom gone, and are the values right?
 
-    the fault shows   with the remedy                        cured?           right?
+    the fault shows   with the workaround                    cured?           right?
     ----------------  -------------------------------------  ---------------  --------------
     nothing           nothing                                nothing to cure  nothing to cure
     nothing           something bad                          nothing to cure  no
@@ -12,7 +12,7 @@
     a symptom         all gone, equal to the reference       yes              yes
 
 On several replicas the reference is the same settings on one replica. On one replica it is the same case without
-the fault: every switch that has the value "none" is set to it, but for those that the remedy sets. A case whose
+the fault: every parameter that has the value "none" is set to it, but for those that the workaround sets. A case whose
 fault cannot be switched off has no reference on one replica, and "right" cannot be told there.
 """
 
@@ -31,7 +31,7 @@ from harness.domain.fixes.grades import Grade, Graded
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.verdict import Outcome
 
-OFF = "none"  # the value that switches a fault or a remedy off
+OFF = "none"  # the value that switches a fault or a workaround off
 
 
 class Effect(str, Enum):
@@ -45,11 +45,11 @@ class Effect(str, Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedTrials:
-    """The trials that one remedy needs on one number of replicas.
+    """The trials that one workaround needs on one number of replicas.
 
     Attributes:
         without: The fault alone.
-        patched: The fault with the remedy.
+        patched: The fault with the workaround.
         reference: What `without` is held against; None: nothing.
         patched_reference: What `patched` is held against; None: nothing.
     """
@@ -68,7 +68,7 @@ class PlannedTrials:
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """One cell: a remedy on one release and one number of replicas."""
+    """One cell: a workaround on one release and one number of replicas."""
 
     version: str
     replicas: int
@@ -79,7 +79,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkaroundRow:
-    """One remedy with everything that was measured of it."""
+    """One workaround with everything that was measured of it."""
 
     remedy: Workaround
     cells: tuple[Measured, ...]
@@ -87,7 +87,7 @@ class WorkaroundRow:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkaroundReport:
-    """The whole answer of ``harness remedies``; every report is a pure function of it.
+    """The whole answer of ``harness workarounds``; every report is a pure function of it.
 
     Attributes:
         schema_version: Version of this shape.
@@ -96,7 +96,7 @@ class WorkaroundReport:
         environment: What all environments share.
         counts: Numbers of replicas, in the order of the columns.
         versions: Releases, in the order of the columns.
-        rows: One per remedy.
+        rows: One per workaround.
         claims: What the reports say, and whether it holds.
         timing: Seconds by phase, summed over parallel jobs.
         locks: By key of the environment, what its lock has beside the shared one.
@@ -116,18 +116,18 @@ class WorkaroundReport:
     reproduce: str = ""
 
 
-def attempt(case: Case, remedy: Workaround, replicas: int) -> PlannedTrials:
-    """Plan the trials of one remedy; raises `UsageError` where its settings are none of the case's."""
-    where = f"{case.path}, workarounds.{remedy.name}"
-    fault = parameters.check(case, remedy.against, where=where)
-    both = parameters.check(case, parameters.merge(fault, remedy.options), where=where)
+def attempt(case: Case, workaround: Workaround, replicas: int) -> PlannedTrials:
+    """Plan the trials of one workaround; raises `UsageError` where its settings are none of the case's."""
+    where = f"{case.path}, workarounds.{workaround.name}"
+    fault = parameters.check(case, workaround.against, where=where)
+    both = parameters.check(case, parameters.merge(fault, workaround.options), where=where)
     without, patched = variant(case, replicas, fault), variant(case, replicas, both)
     if case.level is Level.SCRIPT:
         return PlannedTrials(without=without, patched=patched)
     if replicas > 1:
         alone = (Variant(options=fault), Variant(options=both))
         return PlannedTrials(without=without, patched=patched, reference=alone[0], patched_reference=alone[1])
-    faultless = sound(case, fault, remedy.options)
+    faultless = sound(case, fault, workaround.options)
     return PlannedTrials(without=without, patched=patched, reference=faultless, patched_reference=faultless)
 
 
@@ -136,22 +136,22 @@ def variant(case: Case, replicas: int, options: parameters.Settings) -> Variant:
     return Variant(replicas=replicas, strategy=case.strategy if replicas > 1 else "none", options=options)
 
 
-def sound(case: Case, fault: parameters.Settings, remedy: Collection[str] = ()) -> Variant | None:
+def sound(case: Case, fault: parameters.Settings, workaround: Collection[str] = ()) -> Variant | None:
     """The case on one replica without its fault; None when nothing can be switched off.
 
     Args:
-        case: Says which values its switches have.
-        fault: Settings of the fault; switches that cannot be off keep them.
-        remedy: Switches that belong to the remedy; they are off in the reference, but are no fault.
+        case: Says which values its parameters have.
+        fault: Settings of the fault; parameters that cannot be off keep them.
+        workaround: Parameters that belong to the workaround; they are off in the reference, but are no fault.
     """
     off = {name: OFF for name, values in case.parameters.items() if OFF in values}
-    if not set(off) - set(remedy):
+    if not set(off) - set(workaround):
         return None
     return Variant(options=parameters.check(case, parameters.merge(fault, off), where=case.path))
 
 
 def effects(graded: Graded) -> tuple[Effect, Effect]:
-    """Answer (cured?, right?) from a grade and the outcomes without and with the remedy."""
+    """Answer (cured?, right?) from a grade and the outcomes without and with the workaround."""
     shown = [outcomes for outcomes in graded.by_symptom.values() if outcomes[0] == Outcome.BAD.value]
     if graded.grade is Grade.NOT_REPRODUCED:
         return Effect.MOOT, Effect.MOOT
@@ -165,7 +165,7 @@ def effects(graded: Graded) -> tuple[Effect, Effect]:
 
 
 def sentences(rows: Sequence[WorkaroundRow]) -> list[str]:
-    """One sentence per remedy: where it cures and is right, where it only hides, where it does nothing."""
+    """One sentence per workaround: where it cures and is right, where it only hides, where it does nothing."""
     return [f"{row.remedy.name}: {_summary(row.cells)}." for row in rows]
 
 
