@@ -44,10 +44,19 @@ def main(request_path: str) -> None:
     ended = []
     for trial in request["trials"]:
         ended.append(supervise(request, trial, imported))
-        if trial["kind"] == "canary" and ended[-1][1]["ending"]["kind"] != "finished":
-            break  # the environment does not work: no trial in it would mean anything
+        if trial["kind"] == "canary" and not works(request, ended[-1][1]["ending"]):
+            break  # no trial in this environment would mean anything
     for path, result in ended:  # again: a case may have written over the results of the trials before it
         results.write(path, result)
+
+
+def works(request: dict[str, Any], canary: dict[str, Any]) -> bool:
+    """Whether an environment works, by how its canary ended.
+
+    Where a script runs, a package under test that cannot be imported is no fault of the environment: the script says
+    by its exit code what that means.
+    """
+    return canary["kind"] == "finished" or (bool(request.get("speaks")) and canary["stage"] == "load")
 
 
 def import_all(names: list[str]) -> dict[str, Any]:

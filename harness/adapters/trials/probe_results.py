@@ -85,15 +85,29 @@ def _not_imported(results: Path, ended: Ended) -> HarnessError:
     return Untestable(f"cannot be imported: {_last_line(ended.tail)}")
 
 
-def check_canary(results: Path, ended: Ended) -> None:
-    """Raise where the tiny training that comes first did not finish."""
+def check_canary(results: Path, ended: Ended, *, speaks: bool = False) -> bool:
+    """Raise where the tiny training that comes first did not finish.
+
+    Args:
+        results: Folder of the results.
+        ended: How the probe ended.
+        speaks: Whether the case says by itself what it means that the package under test cannot be imported.
+
+    Returns:
+        Whether it finished; False: the package under test cannot be imported, which is for the case to say.
+    """
     canary = read_result(results / "canary.json", ended)
     ending = canary.ending
     if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
         raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
+    if ending.kind is EndingKind.REFUSED:
+        raise Untestable(redacted(ending.message or "the canary was refused"))
+    if speaks and ending.kind is not EndingKind.FINISHED and ending.stage is Stage.LOAD:
+        return False
     if ending.kind is not EndingKind.FINISHED:
         why = ending.message or canary.output.strip()[-300:]
         raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {why}")
+    return True
 
 
 def read_result(path: Path, ended: Ended) -> Observation:

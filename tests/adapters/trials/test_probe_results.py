@@ -9,7 +9,10 @@ import pytest
 from harness.adapters.environments import failures
 from harness.adapters.processes.process import Ended
 from harness.adapters.trials.probe_results import read_result
+from harness.adapters.trials.probing import CANARY
+from harness.domain.cases.case import Level
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from harness.domain.trials.observation import EndingKind
 from tests.adapters.toy_environment import ToyEnvironment
 
 
@@ -29,7 +32,7 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
 ) -> None:
     toys.installs(source)
     with pytest.raises(Untestable) as refused:
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
     assert expected in refused.value.what
 
 
@@ -46,7 +49,7 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
 def test_a_machine_that_fails_while_importing_is_no_skip(toys: ToyEnvironment, source: str, expected: str) -> None:
     toys.installs(source)
     with pytest.raises(InfrastructureError, match=expected):
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
 
 
 def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path: Path) -> None:
@@ -58,8 +61,23 @@ def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path
 def test_another_version_than_asked_for_is_our_fault(toys: ToyEnvironment) -> None:
     toys.installs("__version__ = '2.0'")
     with pytest.raises(HarnessError, match=r"environment of 1.0 imports toykeras 2.0") as failure:
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
     assert type(failure.value) is HarnessError
+
+
+@pytest.mark.parametrize(
+    "source", ["raise ImportError('planted: libtoy.so')", "import os; os.kill(os.getpid(), 11)"], ids=["raises", "dies"]
+)
+def test_what_an_import_that_fails_means_is_for_a_script_to_say(toys: ToyEnvironment, source: str) -> None:
+    toys.installs(source)
+    assert toys.see("print('needs no toykeras')").ending.exit_code == 0
+    assert toys.see("import toykeras").ending.kind is not EndingKind.FINISHED
+    assert not (toys.folder / CANARY).exists()
+
+
+def test_what_lies_below_the_package_under_test_is_the_environment_s(toys: ToyEnvironment) -> None:
+    with pytest.raises(Untestable, match="cannot be imported: import jax: ModuleNotFoundError"):
+        toys.see("pass", companions=("jax",))
 
 
 def test_a_red_canary_comes_first_and_each_time(toys: ToyEnvironment, tmp_path: Path) -> None:
