@@ -59,7 +59,8 @@ class EnvironmentRequest:
 
     def __post_init__(self) -> None:
         check_pins(self.pins)
-        if self.backend and VARIABLE in self.variables:
+        variables = self.variables
+        if self.backend and VARIABLE in variables:
             raise UsageError(f"--backend and --env {VARIABLE} say the same", where="--backend", hint="keep --backend")
 
     @property

@@ -53,10 +53,10 @@ def main(request_path: str) -> None:
 def works(request: dict[str, Any], canary: dict[str, Any]) -> bool:
     """Whether an environment works, by how its canary ended.
 
-    Where a script runs, a package under test that cannot be imported is no fault of the environment: the script says
-    by its exit code what that means.
+    `speaks` of the request are the ways in which the import of the package under test may end for the case to go on:
+    a script says by its own exit code what that means.
     """
-    return canary["kind"] == "finished" or (bool(request.get("speaks")) and canary["stage"] == "load")
+    return canary["kind"] == "finished" or (canary["stage"] == "load" and canary["kind"] in request.get("speaks", ()))
 
 
 def import_all(names: list[str]) -> dict[str, Any]:

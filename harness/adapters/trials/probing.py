@@ -23,6 +23,7 @@ from harness.adapters.trials.fixes import patched_tree
 from harness.adapters.trials.probe_results import check_canary, check_imports, patched_import, read_result
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, UsageError
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.observation import Ending, EndingKind, FixFacts, Observation, Stage
@@ -120,7 +121,7 @@ class Probe:
                     return [broken]
             else:
                 self._times.add(check_imports(case, results, trials[0].release, ended))
-            if needs_canary and check_canary(results, ended, speaks=case.level is Level.SCRIPT):
+            if needs_canary and check_canary(results, ended, speaks=speaks(case)):
                 sealed.touch()
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
             changed = tuple(views.written()[:MOST_CHANGED])
@@ -139,7 +140,7 @@ class Probe:
             "parent": os.getpid(),
             "imports": _imports(case) if case.level is Level.MODEL else [],
             "prerequisites": case.prerequisites,
-            "speaks": case.level is Level.SCRIPT,
+            "speaks": speaks(case),
             "import_name": case.import_name,
             "backend": case.keras_backend.value if case.keras_backend else None,
             "memory_bytes": self._memory_bytes,
@@ -225,6 +226,18 @@ def _partly(fix: Fix, left_out: Sequence[str], seen: Observation) -> Observation
 def _imports(case: Case) -> list[str]:
     """What a model case needs before its trials are forked."""
     return [*case.prerequisites, case.import_name]
+
+
+def speaks(case: Case) -> tuple[EndingKind, ...]:
+    """The ends of an import of the package under test whose meaning the case itself says: git's contract for scripts.
+
+    A death or a hang while importing is no such end, unless the case was written for it: git would stop the search.
+    """
+    if case.level is not Level.SCRIPT:
+        return ()
+    forced = {Symptom.KILLED: EndingKind.SIGNALLED, Symptom.TIMEOUT: EndingKind.TIMED_OUT}
+    expected = forced.get(case.expects) if case.expects else None
+    return (EndingKind.RAISED, *([expected] if expected else []))
 
 
 def _canary_file(case: Case) -> str:

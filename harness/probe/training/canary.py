@@ -22,12 +22,9 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
     if request.get("backend"):
         os.environ["KERAS_BACKEND"] = request["backend"]
     for name in request.get("prerequisites", ()):
-        try:
-            importlib.import_module(name)
-        except Exception as error:
-            raise Refused(f"cannot be imported: import {name}: {describe(error)[0]}: {describe(error)[1]}") from error
+        _imported(name, Exception)
     enter("load")
-    importlib.import_module(request["import_name"])
+    _imported(request["import_name"], SystemExit)  # what else it raises, a script would show; this may look good
     enter("train")
     library = importlib.import_module(request["import_name"])
     library = getattr(library, "keras", library)
@@ -42,3 +39,10 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
     facts["final"] = {"loss": loss}
     if not math.isfinite(loss):
         raise ArithmeticError(f"the loss of a tiny one-replica training is {loss}")
+
+
+def _imported(name: str, refusing: type[BaseException]) -> None:
+    try:
+        importlib.import_module(name)
+    except refusing as error:
+        raise Refused(f"cannot be imported: import {name}: {describe(error)[0]}: {describe(error)[1]}") from error

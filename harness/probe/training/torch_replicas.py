@@ -28,11 +28,12 @@ def replication(strategy: str, replicas: int) -> Replication:
     from torch import distributed
 
     device = "cuda:0" if torch.cuda.is_available() else "cpu"
+    if device == "cpu":
+        torch.set_num_threads(1)  # of each replica, and of the reference alike
     if strategy == "none":
         return Replication("one device", [device])
     if device != "cpu" or not (distributed.is_available() and distributed.is_gloo_available()):
         raise Refused("replicas on PyTorch are processes on the CPU with gloo, which are not to be had here")
-    torch.set_num_threads(1)
     meeting = os.path.join(tempfile.mkdtemp(), "meeting")  # noqa: PTH118
     rank = next((n for n in range(1, replicas) if os.fork() == 0), 0)
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")

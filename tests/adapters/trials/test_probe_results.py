@@ -11,8 +11,8 @@ from harness.adapters.processes.process import Ended
 from harness.adapters.trials.probe_results import read_result
 from harness.adapters.trials.probing import CANARY
 from harness.domain.cases.case import Level
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
-from harness.domain.trials.observation import EndingKind
 from tests.adapters.toy_environment import ToyEnvironment
 
 
@@ -65,19 +65,36 @@ def test_another_version_than_asked_for_is_our_fault(toys: ToyEnvironment) -> No
     assert type(failure.value) is HarnessError
 
 
-@pytest.mark.parametrize(
-    "source", ["raise ImportError('planted: libtoy.so')", "import os; os.kill(os.getpid(), 11)"], ids=["raises", "dies"]
-)
-def test_what_an_import_that_fails_means_is_for_a_script_to_say(toys: ToyEnvironment, source: str) -> None:
-    toys.installs(source)
+def test_what_an_import_that_fails_means_is_for_a_script_to_say(toys: ToyEnvironment) -> None:
+    toys.installs("raise ImportError('planted: libtoy.so')")
     assert toys.see("print('needs no toykeras')").ending.exit_code == 0
-    assert toys.see("import toykeras").ending.kind is not EndingKind.FINISHED
+    assert toys.see("import toykeras").ending.exit_code == 1
     assert not (toys.folder / CANARY).exists()
 
 
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV while importing"),
+        ("import os; os._exit(0)", "left with exit code 0 while importing"),
+        ("raise SystemExit(0)", "import toykeras: SystemExit"),
+    ],
+)
+def test_an_end_by_force_or_one_that_looks_good_is_not(toys: ToyEnvironment, source: str, expected: str) -> None:
+    """git would stop the search, or take it for good; neither says anything of the case."""
+    toys.installs(source)
+    with pytest.raises(Untestable, match=expected):
+        toys.see("import toykeras")
+
+
+def test_a_script_that_was_written_for_a_crash_meets_it(toys: ToyEnvironment) -> None:
+    toys.installs("import os; os.kill(os.getpid(), 11)")
+    assert toys.see("import toykeras", expects=Symptom.KILLED).ending.signal == 11
+
+
 def test_what_lies_below_the_package_under_test_is_the_environment_s(toys: ToyEnvironment) -> None:
-    with pytest.raises(Untestable, match="cannot be imported: import jax: ModuleNotFoundError"):
-        toys.see("pass", companions=("jax",))
+    with pytest.raises(Untestable, match="cannot be imported: import torch: ModuleNotFoundError"):
+        toys.see("pass", companions=("torch",))
 
 
 def test_a_red_canary_comes_first_and_each_time(toys: ToyEnvironment, tmp_path: Path) -> None:

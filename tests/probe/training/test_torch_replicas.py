@@ -51,9 +51,12 @@ def test_numbers_are_averaged_and_copies_come_from_every_process(monkeypatch):
 
 def test_without_gloo_there_are_no_processes(monkeypatch):
     distributed = SimpleNamespace(is_available=lambda: False)
-    torch = SimpleNamespace(cuda=SimpleNamespace(is_available=lambda: False), distributed=distributed)
+    threads: list[int] = []
+    cuda = SimpleNamespace(is_available=lambda: False)
+    torch = SimpleNamespace(cuda=cuda, distributed=distributed, set_num_threads=threads.append)
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "torch.distributed", distributed)
     assert replication("none", 1).facts == {"choice": "one device", "names": ["cpu"]}
+    assert threads == [1]
     with pytest.raises(Refused, match="gloo"):
         replication("mirrored", 2)
