@@ -81,6 +81,7 @@ REACHED: dict[str, list[Reached]] = {
         (("--confidence", "0.999"), "confidence", 0.999),
         (("--max-gap", "2"), "max_gap", 2),
         (("--memory", "4G"), "memory_bytes", 4 << 30),
+        (("--", "--n", "5"), "arguments", ("--n", "5")),
     ],
     "diagnose": [
         *ENVIRONMENT, *SET, *REPLICAS, *FRESH, *RELEASE, (("--policy", "mixed_float16"), "policy", "mixed_float16"),

@@ -146,7 +146,10 @@ class TestTimeline:
     def test_a_case_that_does_not_say_has_to_be_told(self):
         with pytest.raises(UsageError, match="where should the search begin") as refused:
             timeline_of(page(), case(), RangeRequest())
-        assert refused.value.hint == "give --from, or a 'since' in the case's metadata"
+        hint = (
+            "give --from such as --from 3.5.0: a version in which it still worked, or a 'since' in the case's metadata"
+        )
+        assert refused.value.hint == hint
 
     def test_without_a_case_it_begins_with_the_oldest(self):
         assert timeline_of(page(), None, RangeRequest(order=Order.DATE)).versions[0] == "3.5.0"

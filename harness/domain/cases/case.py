@@ -10,6 +10,7 @@ from enum import Enum
 from packaging.requirements import Requirement
 
 from harness.domain.cases.inline_metadata import code_text
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 
@@ -39,6 +40,9 @@ _ASKED = (
     "parameters",
 )
 """Fields beside the code that an answer depends on."""
+
+_ADDED = ("runner", "node", "arguments", "beside_digest")
+"""Such fields that came later: they count where they are set, so that the digest of an older case is what it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +123,13 @@ class Case:
             script gets them as arguments, ``--name=value``.
         workarounds: What the reports recommend.
         claims: What the reports say.
+        runner: What runs a script.
+        node: The test that is meant, as pytest names it below its file; "" for all.
+        arguments: Handed on to a script.
+        files: Patterns of files that it reads, relative to its own folder.
+        folder: Where the user stood when it was read; a script is run in a private copy of what it names there.
+        beside_digest: Hash of what these files hold, and those that its text names; "" where there are none.
+        assumed: What was taken for granted when it was read, for the user.
     """
 
     name: str
@@ -143,6 +154,18 @@ class Case:
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     workarounds: tuple[Workaround, ...] = ()
     claims: tuple[Claim, ...] = ()
+    runner: Runner = Runner.SCRIPT
+    node: str = ""
+    arguments: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    folder: str = ""
+    beside_digest: str = ""
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """What a command line names it by: its path, and the test in it that is meant."""
+        return f"{self.path}::{self.node}" if self.node else self.path
 
     @property
     def code(self) -> str:
@@ -156,7 +179,15 @@ class Case:
         Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
         """
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
+        parts += [f"{name}={value!r}" for name, value in self.added.items()]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def added(self) -> dict[str, object]:
+        """Those of the fields an answer depends on that the first version did not have, as far as they are set."""
+        plain = {name: getattr(self, name) for name in _ADDED}
+        plain["runner"] = self.runner.value if self.runner is not Runner.SCRIPT else ""
+        return {name: value for name, value in plain.items() if value}
 
     @property
     def import_name(self) -> str:

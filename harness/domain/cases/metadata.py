@@ -23,6 +23,7 @@ from harness.domain.cases.metadata_values import (
     read_version,
     refused,
 )
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
@@ -147,6 +148,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "companions": read_requirements,
     "data_packages": read_requirements,
     "expects": read_choice(Symptom),
+    "files": read_strings,
     "fit": _fit,
     "fixes": read_strings,
     "level": read_choice(Level),
@@ -155,6 +157,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "parameters": _parameters,
     "repeats": read_count,
     "replicas": read_count,
+    "runner": read_choice(Runner),
     "seed": read_seed,
     "since": read_version,
     "strategy": _strategy,
