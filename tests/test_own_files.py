@@ -61,8 +61,8 @@ def run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Harness:
     monkeypatch.setenv("UV_DEFAULT_INDEX", published.address)
-    for name in warm_folders:
-        monkeypatch.setenv(name, f"{warm_folders[name]}-own")
+    for name, folder in warm_folders.items():
+        monkeypatch.setenv(name, f"{folder}-own")
     for name, text in examples().items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     return harness_run
