@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.evidence import Place
 from harness.domain.findings.finding import Finding, ReleaseResult
+from harness.domain.findings.transition import Untested
 from harness.domain.verdicts.reasons import ReasonKind
 from harness.domain.verdicts.verdict import Outcome
 
@@ -114,6 +115,14 @@ def _segments(
         )
 
 
+def told_once(untested: Sequence[Untested]) -> Iterator[str]:
+    """Releases and their reason, with equal reasons of neighbours told once."""
+    for reason, group in groupby(untested, key=lambda one: str(one.reason)):
+        alike = [one.version for one in group]
+        versions = alike[0] if len(alike) == 1 else f"{alike[0]} to {alike[-1]} ({len(alike)} releases)"
+        yield f"{versions}: {reason}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """One column of the drawn axis: a release, or a stretch of releases that no ribbon tells apart."""
@@ -150,7 +159,4 @@ def columns(places: Sequence[Place], drawn: Iterable[Ribbon], kept: Iterable[str
         if place.version in wanted:
             cuts |= {n, n + 1}
     ordered = sorted(cuts)
-    return tuple(
-        Column(first=first, places=tuple(places[first:last]))
-        for first, last in pairwise(ordered)
-    )
+    return tuple(Column(first=first, places=tuple(places[first:last])) for first, last in pairwise(ordered))

@@ -168,9 +168,7 @@ def installed(lines: Iterable[str]) -> dict[str, str]:
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Name, version before and version after of each package that differs; "" where it is not installed."""
     names = sorted({*before, *after})
-    return [
-        (name, before.get(name, ""), after.get(name, "")) for name in names if before.get(name) != after.get(name)
-    ]
+    return [(name, before.get(name, ""), after.get(name, "")) for name in names if before.get(name) != after.get(name)]
 
 
 def ended(ending: Ending) -> str:

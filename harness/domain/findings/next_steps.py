@@ -38,7 +38,7 @@ def _healthy_end(tried: list[ReleaseResult]) -> list[ReleaseResult]:
 
 def _to_know_more(finding: Finding) -> Iterator[str]:
     if finding.conclusion.answer is Answer.INCONCLUSIVE:
-        yield "Nothing could be decided: read why below, then ask for another range, other companions or another Python."
+        yield "Nothing could be decided: read why, then ask for another range, other companions or another Python."
     if not finding.conclusion.complete:
         yield "The search did not come to its end: resume it, or ask again with a larger --max-trials."
     if any(not t.confirmed for t in finding.transitions):

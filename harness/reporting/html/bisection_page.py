@@ -13,6 +13,10 @@ from harness.domain.findings.next_steps import next_steps
 from harness.domain.findings.transition import Transition
 from harness.reporting.html import axis, charts, page
 from harness.reporting.html.charts import Chart, Line
+from harness.reporting.ribbons import told_once
+
+MOST_NOT_RUN = 3
+"""Neighbours that were not run and have a row each; more are one row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +27,7 @@ class Side:
     transition: Transition
     changes: tuple[tuple[str, str, str], ...]
     compared: bool
+    untested: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +37,12 @@ class Told:
     Attributes:
         release: The release.
         spans: So many rows share its reason; 0: an earlier one has it.
+        until: The last of a stretch that was not run and is one row; "" where the row is one release.
     """
 
     release: ReleaseResult
     spans: int
+    until: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +100,9 @@ def told(releases: Sequence[ReleaseResult]) -> Iterator[Told]:
     """The rows of the table, with equal reasons of neighbours told once."""
     for _, group in groupby(releases, key=lambda release: (release.verdict, release.symptoms, release.reason)):
         alike = list(group)
+        if alike[0].verdict is None and len(alike) > MOST_NOT_RUN:
+            yield Told(release=alike[0], spans=1, until=f"{alike[-1].version}: {len(alike)} releases")
+            continue
         for n, release in enumerate(alike):
             yield Told(release=release, spans=len(alike) if n == 0 else 0)
 
@@ -140,7 +150,8 @@ def _sides(finding: Finding, evidence: Evidence) -> Iterator[Side]:
     for number, t in enumerate(finding.transitions, 1):
         compared = bool(evidence.of(t.last_before).packages and evidence.of(t.first_after).packages)
         changes = tuple(axis.changes(finding, evidence, t.last_before, t.first_after))
-        yield Side(number=number, transition=t, changes=changes, compared=compared)
+        lines = tuple(told_once(t.untested))
+        yield Side(number=number, transition=t, changes=changes, compared=compared, untested=lines)
 
 
 def _command(finding: Finding) -> str:

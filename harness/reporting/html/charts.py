@@ -1,4 +1,4 @@
-"""Charts as static SVG, drawn by pygal: the page gives the colours, so that one drawing does for light, dark and print."""
+"""Charts as static SVG, drawn by pygal; the colours are the page's: one drawing for light, dark and print."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pygal
 
-from harness.reporting.text import number
+from harness.reporting.text import clean, number
 
 WIDTH, HEIGHT = 920, 260
 MOST_PLACES = 120
@@ -57,8 +57,10 @@ def by_label(title: str, labels: Sequence[str], lines: Sequence[Line]) -> Chart 
     """A value for each label, for example for each release; None where nothing was measured."""
     if not any(value is not None for line in lines for value in line.values):
         return None
+    title, labels = clean(title, 120), [clean(label, 40) for label in labels]
+    lines = [Line(name=clean(line.name, 80), values=line.values) for line in lines]
     scale = _scale([value for line in lines for value in line.values])
-    chart = _new(pygal.Line, scale, x_label_rotation=60 if len(labels) > 8 else 0)
+    chart = _new(pygal.Line, scale, allow_interruptions=True, x_label_rotation=60 if len(labels) > 8 else 0)
     chart.x_labels = list(labels)
     chart.x_labels_major_every = max(1, -(-len(labels) // 40))
     chart.show_minor_x_labels = len(labels) <= 40
@@ -75,11 +77,14 @@ def by_step(title: str, curves: Mapping[str, Sequence[tuple[int, float]]]) -> Ch
     """A value after each training step; the first that is not finite is marked, and nothing is drawn behind it."""
     if not any(curves.values()):
         return None
+    title, curves = clean(title, 120), {clean(name, 80): points for name, points in curves.items()}
     scale = _scale([value for points in curves.values() for _, value in points])
     chart = _new(pygal.XY, scale, show_dots=False, height=220, width=WIDTH // 2)
     last = max(step for points in curves.values() for step, _ in points)
     chart.x_labels = sorted({1 + (last - 1) * n // 4 for n in range(5)})
-    broken = {name: next((step for step, value in points if not _drawable(value)), None) for name, points in curves.items()}
+    broken = {
+        name: next((step for step, value in points if not _drawable(value)), None) for name, points in curves.items()
+    }
     for name, points in curves.items():
         end = broken[name]
         chart.add(name, [(step, scale.height(value)) for step, value in points if end is None or step < end])
