@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.domain.findings.evidence import Evidence
 from harness.domain.findings.finding import Finding
 from harness.reporting.bisection import json_report, junit_report
-from harness.reporting.html import bisection_page
+from harness.reporting.pages import bisection_page
 from harness.reporting.templating import environment
 
 
@@ -34,7 +34,8 @@ def texts(finding: Finding, evidence: Evidence | None = None) -> dict[str, str]:
         finding: The answer.
         evidence: What stands behind it, for the pictures; None: it is not at hand.
     """
-    pictures = {"report.html": html(finding, evidence)}
-    others = {name: render(finding) for name, render in RENDERERS.items() if name not in pictures}
+    reports = {
+        name: html(finding, evidence) if render is html else render(finding) for name, render in RENDERERS.items()
+    }
     locks = {f"locks/{key}.txt": "\n".join(lock) + "\n" for key, lock in finding.locks.items()}
-    return {**others, **pictures, **locks}
+    return {**reports, **locks}

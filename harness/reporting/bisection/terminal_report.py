@@ -93,7 +93,8 @@ def releases_table(finding: Finding) -> list[RenderableType]:
     settings = "".join(f", {key}={value}" for key, value in question.options)
     names = (f"{name} on 1", f"on {question.replicas}") if name else ()
     heads = (clean(question.package, 20), "date", "verdict", *(clean(head, 20) for head in names), "why")
-    made = narrow_table(clean(f"{question.case}{settings}: {finding.title}", 160), heads)
+    title = f"{question.case}{settings}: {finding.title}" if finding.title else f"{question.case}{settings}"
+    made = narrow_table(clean(title, 160), heads)
     notes: dict[str, int] = {}
     shown = finding.releases if len(finding.releases) <= MOST_CELLS else tried
     for release in shown:

@@ -11,7 +11,7 @@ from harness.adapters.storage.files import write_reports
 from harness.domain.errors import InfrastructureError
 from harness.reporting.bisection import documents
 from harness.reporting.bisection.documents import html, markdown
-from harness.reporting.html.page import SCRIPT, policy
+from harness.reporting.pages.page import SCRIPT, policy
 from harness.reporting.templating import environment
 from tests.examples import HOSTILE
 from tests.reporting import examples

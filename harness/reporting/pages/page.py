@@ -7,14 +7,14 @@ import hashlib
 
 from harness.reporting.templating import environment
 
-SCRIPT = "html/copy.js"
+SCRIPT = "pages/copy.js"
 
 
 def render(template: str, **values: object) -> str:
     """Return one page.
 
     Args:
-        template: Name of a template that extends ``html/frame.html``.
+        template: Name of a template that extends ``pages/frame.html``.
         **values: What it shows.
     """
     made = environment()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.domain.findings.evidence import without_evidence
-from harness.reporting.html import axis
+from harness.reporting.pages import axis
 from tests.reporting import examples
 
 FINDING, EVIDENCE = examples.everyday(), examples.evidence()

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reporting.html import charts
-from harness.reporting.html.charts import Chart, Line
+from harness.reporting.pages import charts
+from harness.reporting.pages.charts import Chart, Line
 
 VALUES = st.lists(st.one_of(st.none(), st.floats()), min_size=1, max_size=12)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.domain.findings.evidence import without_evidence
-from harness.reporting.html import bisection_page
-from harness.reporting.html.bisection_page import html, told
+from harness.reporting.pages import bisection_page
+from harness.reporting.pages.bisection_page import html, told
 from tests.reporting import examples
 from tests.reporting.test_ribbons import many
 

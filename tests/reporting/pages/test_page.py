@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from harness.reporting.html.page import policy
+from harness.reporting.pages.page import policy
 
 
 def test_the_policy_allows_the_one_script_and_nothing_from_outside():

@@ -11,8 +11,8 @@ from harness.domain.findings.evidence import Evidence, without_evidence
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.next_steps import next_steps
 from harness.domain.findings.transition import Transition
-from harness.reporting.html import axis, charts, page
-from harness.reporting.html.charts import Chart, Line
+from harness.reporting.pages import axis, charts, page
+from harness.reporting.pages.charts import Chart, Line
 from harness.reporting.ribbons import told_once
 
 MOST_NOT_RUN = 3
@@ -69,7 +69,7 @@ def html(finding: Finding, evidence: Evidence | None = None, *, paste: str = "")
     """
     section = _section(finding, evidence or without_evidence(finding), "")
     return page.render(
-        "html/bisection.html",
+        "pages/bisection.html",
         section=section,
         steps=next_steps(finding),
         final=final_metric(finding),
