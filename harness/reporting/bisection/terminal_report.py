@@ -11,6 +11,7 @@ from rich.table import Table
 
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.transition import folded
+from harness.reporting.bisection.moved_companions import moved_lines, partings
 from harness.reporting.terminal import end, line, table
 from harness.reporting.text import clean, key_numbers
 
@@ -26,6 +27,8 @@ def terminal(finding: Finding, folder: Path) -> RenderableType:
     parts.append(line(clean(conclusion.sentence, 2000), style="bold"))
     parts.append(line(clean(f"{conclusion.history} {conclusion.coverage}", 2000)))
     parts += map(line, _causes(finding))
+    parts += [line(f"  - {clean(one, 1000)}") for one in partings(finding)]
+    parts += [line(f"  - {clean(one, 1000)}") for one in moved_lines(finding)]
     parts += [line(f"  - {clean(caveat, 1000)}") for caveat in conclusion.caveats]
     parts += map(line, _stages(finding))
     if finding.excluded:
@@ -63,6 +66,7 @@ def _stages(finding: Finding) -> Iterator[str]:
         conclusion = stage.conclusion
         yield clean(f"{stage.question.package}: {conclusion.sentence} {conclusion.coverage}", 2000)
         yield from _causes(stage)
+        yield from (f"  - {clean(one, 1000)}" for one in (*partings(stage), *moved_lines(stage)))
         yield from _stages(stage)
 
 
