@@ -18,6 +18,7 @@ from harness.domain.releases.release import Release
 from harness.domain.trials.crossing import Crossing
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment
+from harness.jobs.events import Event, EventKind
 from harness.jobs.executor import Attempt, Runner
 from harness.jobs.preparation import with_reference
 from harness.jobs.protocols import Environments, Journal, Services
@@ -97,6 +98,7 @@ def _cross(parting: Parting, journal: Journal, crossing: Crossing, count: int) -
     companions = crossed(parting.companions, own, others, crossing.package)
     inner = parting.services.environments(companions, parting.runner.listener)
     runner = replace(parting.runner, environments=CrossedEnvironments(inner=inner, companions=companions, own=own))
+    parting.runner.listener.notify(Event(kind=EventKind.MESSAGE, detail=f"release or companion? {crossing.label}"))
     attempt = Attempt(
         case=parting.case,
         release=release,
