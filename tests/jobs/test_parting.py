@@ -96,6 +96,14 @@ def test_the_release_is_named_and_a_resumed_run_asks_for_nothing_more(tmp_path: 
     assert [json.loads(line).get("crossing") for line in journal.splitlines()].count(None) < len(journal.splitlines())
 
 
+@pytest.mark.usefixtures("overlapping")
+def test_a_script_that_aborts_beside_other_companions_leaves_the_answer(tmp_path: Path, harness_run: Harness) -> None:
+    crossed_alone = "(toylib.__version__, dep.__version__) == ('1.1', '1.0')"
+    found = bisect(tmp_path, harness_run, f"139 if {crossed_alone} else toylib.__version__ != '1.0'", "2.0")
+    assert (found.code, found.transitions) == (0, [("regression", "1.0", "1.1")])
+    assert told(found) == ("cannot be parted here", ["beside", "dep"])
+
+
 def test_what_no_resolution_parts_is_said(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
     index.publish([dep("1.0"), dep("2.0"), lib("1.0", "dep<2"), lib("2.0", "dep>=2")])
     found = bisect(tmp_path, harness_run, "dep.__version__ == '2.0'", "2.0")
