@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from packaging.utils import canonicalize_name
 
-from harness.domain.releases.companions import name_of, pin_of, version_of
+from harness.domain.releases.companions import pin_of
 from harness.domain.releases.distributions import import_name
+
+_PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[^\]]*\])?\s*==+\s*([^\s;]+)")
+_NAME = re.compile(r"[A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +49,7 @@ def companions_in(lock: Sequence[str], shared: Sequence[str], package: str) -> t
         shared: The lock that it shares with the other environments of its run, unless its own names companions too.
         package: Distribution under test.
     """
-    own = tuple(line for line in lock if name_of(line) not in package_names(package))
+    own = tuple(line for line in lock if _pinned(line)[0] not in package_names(package))
     return own or tuple(shared)
 
 
@@ -71,5 +75,11 @@ def changed(lock: Sequence[str], reference: Sequence[str]) -> tuple[Move, ...]:
 
 
 def _versions(lock: Sequence[str]) -> dict[str, str]:
-    names = {name_of(line): line for line in lock}
-    return {name: version_of(line, name) or pin_of(line) for name, line in names.items()}
+    return dict(map(_pinned, lock))
+
+
+def _pinned(line: str) -> tuple[str, str]:
+    """Canonical name and version of a locked line of a journal, which may hold what no index takes any more."""
+    if found := _PINNED.match(line):
+        return str(canonicalize_name(found[1])), found[2]
+    return str(canonicalize_name(_NAME.findall(line)[0])), pin_of(line)
