@@ -22,6 +22,7 @@ from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, least_moved, over_most, reference_set
 from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.address import index_address
+from harness.adapters.index.find_links import find_links
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
@@ -93,7 +94,7 @@ class Planner:
 
     def _file(self, kind: str, *parts: object) -> Path:
         """Where the answer to a question is kept for an hour."""
-        text = repr([kind, _PLAN_FORMAT, index_address(), *parts])
+        text = repr([kind, _PLAN_FORMAT, index_address(), find_links(), *parts])
         return self._home.folder("plans") / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.json"
 
     def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
