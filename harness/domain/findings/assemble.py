@@ -11,10 +11,11 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.confounding import Tried, companions_of, confounded, next_crossings, runs_needed
-from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.finding import Answer, Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Transition, Untested
 from harness.domain.findings.transitions import signature_changes, transitions
+from harness.domain.findings.unchecked import unchecked
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.moves import Move, moves
 from harness.domain.releases.release import Exclusion, Release, Timeline
@@ -77,6 +78,10 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     records = _records(header, entries)
     found = confounded(header, records, _transitions(header, states))
     described = results(timeline, entries, variant, states, policy.symptoms)
+    conclusion = conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy))
+    if conclusion.answer is Answer.NO_RELEASE:
+        notes = unchecked(case, _outputs(timeline, entries, variant))
+        conclusion = replace(conclusion, caveats=(*notes, *conclusion.caveats))
     return Finding(
         title=case.title,
         origin=case.origin,
@@ -89,7 +94,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)),
+        conclusion=conclusion,
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
@@ -130,6 +135,15 @@ def _records(header: RunHeader, entries: Sequence[Entry]) -> dict[str, Tried]:
             environment=next((entry.environment for entry in own if entry.environment), None),
         )
         for name, own in group(entries).items()
+    }
+
+
+def _outputs(timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> dict[str, list[str]]:
+    """What each run printed, by release."""
+    by_release = group(entries)
+    return {
+        version: [seen.output for seen in repeats(by_release.get(version, []), variant).values()]
+        for version in timeline.versions
     }
 
 
