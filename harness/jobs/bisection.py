@@ -25,7 +25,13 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
         Interrupted: the user stopped it; what is finished is kept.
     """
     case = services.cases.read(request.case, package=request.package)
-    case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
+    case = with_changes(
+        case,
+        replicas=request.replicas,
+        strategy=request.strategy,
+        repeats=request.repeats,
+        overrides=request.overrides,
+    )
     case = under_test(services, case, request.channels[0])
     parameters.parse(case, request.settings)
     check_place(services, request)

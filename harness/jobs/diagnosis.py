@@ -54,7 +54,7 @@ def diagnose_case(services: Services, request: DiagnoseRequest, listener: Listen
         raise UsageError(
             "only a case with model() and data() can be diagnosed", where=case.path, hint="see docs/cases.md"
         )
-    case = with_changes(case, replicas=request.replicas)
+    case = with_changes(case, replicas=request.replicas, overrides=request.overrides)
     plain = plain_variant(case, request)
     release = find_release(services, case.package, request.release, listener, where="--release")
     environment = prepare_release(services, [case], release, request, listener)

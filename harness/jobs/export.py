@@ -19,7 +19,8 @@ from harness.jobs.requests import TrialRequest
 
 def read_case(services: Services, request: TrialRequest) -> ExportedCase:
     """The case without release and pins, to find out early whether it can be exported; raises `UsageError`."""
-    case = with_changes(services.cases.read(request.case, package=request.package), replicas=request.replicas)
+    case = services.cases.read(request.case, package=request.package)
+    case = with_changes(case, replicas=request.replicas, overrides=request.overrides)
     variant = variant_of(case, parameters.parse(case, request.settings))
     return ExportedCase(case=case, release=request.release, pins=(), variant=variant)
 

@@ -50,10 +50,16 @@ def only_warned(listener: Listener, sentence: str) -> Iterator[None]:
 
 
 def with_changes(
-    case: Case, *, replicas: int | None = None, strategy: str | None = None, repeats: int | None = None
+    case: Case,
+    *,
+    replicas: int | None = None,
+    strategy: str | None = None,
+    repeats: int | None = None,
+    overrides: Sequence[str] = (),
 ) -> Case:
-    """The case with what the request asks for instead; None leaves the case's own."""
+    """The case with what the request asks for instead; None leaves the case's own, and overrides are added to them."""
     changed = case
+    changed = replace(changed, overrides=tuple(dict.fromkeys((*case.overrides, *overrides)))) if overrides else changed
     changed = changed if replicas is None else replace(changed, replicas=replicas)
     changed = changed if strategy is None else replace(changed, strategy=strategy)
     return changed if repeats is None else replace(changed, repeats=repeats)
@@ -65,7 +71,9 @@ def as_package(services: Services, case: Case, package: str) -> Case:
     It is read again, because what is a companion follows from what is under test.
     """
     again = services.cases.read(case.path, package=package)
-    return with_changes(again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats)
+    return with_changes(
+        again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats, overrides=case.overrides
+    )
 
 
 def under_test(services: Services, case: Case, channel: Channel) -> Case:

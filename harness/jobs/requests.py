@@ -37,6 +37,17 @@ def check_pins(pins: Sequence[str]) -> None:
             raise UsageError(f"{text!r} pins nothing", where="--with", hint="write it as tensorflow==2.18.1")
 
 
+def check_overrides(overrides: Sequence[str]) -> None:
+    """Refuse an ``--override`` that is no requirement."""
+    for text in overrides:
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            raise UsageError(
+                f"{text!r} is no requirement", where="--override", hint="write it as protobuf==6.31.1"
+            ) from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentRequest:
     """What stands beside the package under test.
@@ -45,14 +56,18 @@ class EnvironmentRequest:
         pins: Companions with their versions, as ``name==version``.
         mode: One set of companions for the whole timeline, or those of each release's day.
         python: Version or path of the interpreter; None: the best one of this machine.
+        overrides: ``name==version`` in the place of what other packages require of it; the package under test by its
+            name alone.
     """
 
     pins: tuple[str, ...] = ()
     mode: Mode = Mode.FIXED
     python: str | None = None
+    overrides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_pins(self.pins)
+        check_overrides(self.overrides)
 
 
 @dataclass(frozen=True, kw_only=True)

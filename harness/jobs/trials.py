@@ -105,7 +105,7 @@ def run(services: Services, request: TrialRequest, listener: Listener) -> TrialR
         InfrastructureError: machine, index or disk failed.
     """
     case = services.cases.read(request.case, package=request.package)
-    case = with_changes(case, replicas=request.replicas, strategy=request.strategy)
+    case = with_changes(case, replicas=request.replicas, strategy=request.strategy, overrides=request.overrides)
     variant = variant_of(case, parameters.parse(case, request.settings))
     release = find_release(services, case.package, request.release, listener, where="--release")
 
@@ -139,7 +139,7 @@ def repro(services: Services, request: ReproRequest, listener: Listener) -> Repr
         Untestable: the release cannot be tested here.
         InfrastructureError: machine, index or disk failed.
     """
-    read = services.cases.read_all(request.cases)
+    read = [with_changes(case, overrides=request.overrides) for case in services.cases.read_all(request.cases)]
     cases = [case for case in read if case.package == request.package]
     if not cases:
         raise UsageError(

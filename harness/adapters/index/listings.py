@@ -104,6 +104,11 @@ class Listings:
                 self._pages[name] = (time.monotonic(), listing)
         return listing
 
+    @property
+    def folder_name(self) -> str:
+        """Name of the folder that holds what the default index said."""
+        return self._indexes[0].folder_name
+
     def _knows(self, name: str) -> bool:
         return (self._home.root / "index" / self._indexes[0].folder_name / "known" / name).exists()
 

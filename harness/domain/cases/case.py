@@ -39,6 +39,8 @@ _ASKED = (
     "parameters",
 )
 """Fields beside the code that an answer depends on."""
+_ASKED_SINCE = ("extras", "overrides", "requires_python")
+"""Later ones: a case that does not use them keeps the digest that journals know."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,11 @@ class Case:
         title: One line.
         origin: URLs of the reports it stands for.
         package: Distribution under test.
+        extras: Its extras that are installed with it: ``cpu`` for ``jax[cpu]``.
+        module: Module that it was found to install; "" where its name tells.
+        overrides: Requirements that stand in for what other packages ask for: ``name==version``, or the name of the
+            package under test alone, of which then every release is taken.
+        requires_python: Interpreters that the script takes; "" for any.
         since: Where a search begins when nothing else is said; "" when that must be said.
         companions: Requirements installed beside it; ``tensorflow`` is asked for by that name.
         data_packages: Requirements that only carry files and are installed without dependencies.
@@ -128,6 +135,10 @@ class Case:
     title: str = ""
     origin: tuple[str, ...] = ()
     package: str = "keras"
+    extras: tuple[str, ...] = ()
+    module: str = ""
+    overrides: tuple[str, ...] = ()
+    requires_python: str = ""
     since: str = ""
     companions: tuple[str, ...] = ()
     data_packages: tuple[str, ...] = ()
@@ -156,12 +167,13 @@ class Case:
         Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
         """
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
+        parts += [f"{name}={_plain(value)!r}" for name in _ASKED_SINCE if (value := getattr(self, name))]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def import_name(self) -> str:
         """Module that the package under test installs."""
-        return import_name(self.package)
+        return self.module or import_name(self.package)
 
     @property
     def uses_framework(self) -> bool:

@@ -10,6 +10,7 @@ from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.notes import with_notes
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Untested
 from harness.domain.findings.transitions import signature_changes, transitions
@@ -82,7 +83,9 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)),
+        conclusion=with_notes(
+            conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)), case, entries
+        ),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,

@@ -79,7 +79,8 @@ def verify_fix(services: Services, request: VerifyRequest, listener: Listener) -
         InfrastructureError: machine, index or disk failed; what is finished is kept.
         Interrupted: the user stopped it; what is finished is kept.
     """
-    case = with_changes(services.cases.read(request.case), replicas=request.replicas, repeats=request.repeats)
+    case = services.cases.read(request.case)
+    case = with_changes(case, replicas=request.replicas, repeats=request.repeats, overrides=request.overrides)
     parameters.parse(case, request.settings)
     fixes = _fixes(services, request)
     if fixes and case.level is Level.SCRIPT:

@@ -16,6 +16,7 @@ from harness.jobs.nightly import replay
 from harness.jobs.nightly.case_runs import CertainIndex, ReleaseFixChecker, SearchNarrower, SlotRunner
 from harness.jobs.nightly.monitoring import NightlyPlan, NightlyServices, monitor
 from harness.jobs.nightly.protocols import NightlyJournal
+from harness.jobs.preparation import with_changes
 from harness.jobs.protocols import Services
 from harness.jobs.requests import NightlyRequest
 
@@ -32,7 +33,7 @@ def run_nights(
         UsageError: no case is left to run, or the days of a replay are wrong.
     """
     expectations = services.cases.expectations(request.expectations)
-    chosen, left_out = _cases(services, request.cases)
+    chosen, left_out = _cases(services, request.cases, request.overrides)
     plan = NightlyPlan(
         package=request.package,
         control_package=services.framework_package() if request.package.startswith("tf-") else "keras",
@@ -49,9 +50,11 @@ def run_nights(
         yield from _tonight(services, plan, request, journal, listener)
 
 
-def _cases(services: Services, names: Sequence[str]) -> tuple[tuple[Case, ...], tuple[str, ...]]:
+def _cases(
+    services: Services, names: Sequence[str], overrides: Sequence[str]
+) -> tuple[tuple[Case, ...], tuple[str, ...]]:
     """The cases of Keras; those of other packages have no nightly and are named."""
-    everything = services.cases.read_all(names)
+    everything = [with_changes(case, overrides=overrides) for case in services.cases.read_all(names)]
     chosen = tuple(case for case in everything if case.package == "keras")
     left_out = [
         f"{case.name} is a case of {case.package} and was left out" for case in everything if case not in chosen
