@@ -156,6 +156,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         companions=companions.pinned,
         lock=companions.shared,
         containment=services.containment,
+        indexes=companions.indexes,
     )
 
 

@@ -19,6 +19,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.absence import missing_everywhere
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
@@ -160,6 +161,8 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     recalled = _recalled(request)
 
     def choose(running: Sequence[NextTrial], room: int) -> list[NextTrial]:
+        if missing_everywhere(request.case, journal.entries(), request.variant):
+            return []  # more trials would fail for the same want
         history = known()
         chosen = _same_way(recalled, history, {trial.index for trial in running}, room)
         if chosen or recalled or any(trial.why is Why.AGAIN for trial in running):

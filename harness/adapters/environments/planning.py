@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ from harness.adapters.environments.contents.providers import Providers
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, over_all, over_most
 from harness.adapters.environments.resolver import Resolver, Unsatisfiable
-from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import FRESH_SECONDS
+from harness.adapters.index.settings import described, index_settings
+from harness.adapters.processes.redaction import clean
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.domain.errors import Untestable, UsageError
@@ -98,7 +100,7 @@ class Planner:
             timeline.versions,
             mode.value,
             python,
-            index_address(),
+            index_settings(),
             framework_package(),
             sys.executable,
         ]
@@ -106,6 +108,7 @@ class Planner:
         if (known := _recent(file)) is not None:
             return known
         made = self._plan_anew(timeline, wanted, mode, python)
+        made = replace(made, indexes=clean(tuple(described(index_settings()))))
         write_whole(file, codec.dumps(Companions, made))
         return made
 

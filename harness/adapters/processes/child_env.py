@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.adapters.index.address import index_address
+from harness.adapters.index.settings import for_uv, index_settings
 from harness.adapters.processes.redaction import redacted
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
@@ -20,12 +20,13 @@ INHERITED = (
 )  # fmt: skip
 CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
 # How to reach the index and where to keep files. What would change the packages themselves (UV_RESOLUTION,
-# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on, nor UV_LINK_MODE: environments that are
+# UV_CONSTRAINT, UV_NO_VERIFY_HASHES, ...) is not handed on, nor UV_LINK_MODE: environments that are
 # links to the cache break with it.
 INSTALLER = (
     "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
     "UV_CACHE_DIR", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
     "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
+    "UV_NO_CONFIG", "UV_CONFIG_FILE",
 )  # fmt: skip
 INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
 
@@ -69,7 +70,7 @@ def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, 
         if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
     }
     inherited.pop("UV_INDEX_URL", None)  # the old name of what is set here
-    return {**inherited, "UV_DEFAULT_INDEX": index_address(), **extra}
+    return {**inherited, **for_uv(index_settings()), **extra}
 
 
 def case_settings() -> dict[str, str]:

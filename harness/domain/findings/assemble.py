@@ -14,6 +14,7 @@ from harness.domain.findings.notes import with_notes
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Untested
 from harness.domain.findings.transitions import signature_changes, transitions
+from harness.domain.releases.distributions import bringing
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
 from harness.domain.search.posterior import settle
@@ -21,6 +22,7 @@ from harness.domain.search.strategy import stopped_early
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.absence import absence, missing_everywhere
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
@@ -69,7 +71,10 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
+    lacks = missing_everywhere(case, entries, variant)
     states = history(case, timeline, entries, variant)
+    if lacks:
+        states = _without(lacks, states)
     found = transitions(timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
     return Finding(
         title=case.title,
@@ -89,7 +94,18 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
+        lacks=lacks,
     )
+
+
+def _without(module: str, states: SearchHistory) -> SearchHistory:
+    """What failed for want of a module says nothing of its release."""
+    reason = Reason(kind=ReasonKind.UNTESTABLE, detail=absence(module, bringing(module)))
+    found = SearchHistory(len(states))
+    for place, state in enumerate(states):
+        if state.tried:
+            found[place] = ReleaseState(blocked=reason if state.blocked is None else state.blocked)
+    return found
 
 
 def _excluded(one: Exclusion) -> Reason:

@@ -22,6 +22,7 @@ class SharedEnvironment:
         mode: How companions were chosen: ``fixed`` or ``as-of``.
         companions: Every companion as pinned; in as-of mode each release has its own.
         lock: The companions with their hashes: the part of the lock that all environments share.
+        indexes: The user's settings of where packages come from, without secrets.
         containment: How the processes of a trial are kept together, so that none outlives it: ``pid-namespace``,
             ``cgroup``, ``subreaper`` or ``group``; "" where that was not recorded.
     """
@@ -33,6 +34,7 @@ class SharedEnvironment:
     companions: tuple[str, ...] = ()
     lock: tuple[str, ...] = ()
     containment: str = ""
+    indexes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,6 +105,7 @@ class Companions:
         lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
         data_lock: The data packages, pinned.
         takes: Over how many releases the lock was found to hold; 0 in as-of mode.
+        indexes: The user's settings of where packages come from, without secrets.
         boundary: Where it stops to fit, and what to ask for instead; "" when both ends take it.
     """
 
@@ -115,6 +116,7 @@ class Companions:
     data_lock: tuple[str, ...] = ()
     takes: int = 0
     boundary: str = ""
+    indexes: tuple[str, ...] = ()
 
     @property
     def shared(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import pytest
 from harness.adapters.environments import failures
 from harness.adapters.processes.process import Ended
 from harness.adapters.trials.probe_results import read_result
-from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from harness.domain.errors import InfrastructureError, Untestable
 from tests.adapters.toy_environment import ToyEnvironment
 
 
