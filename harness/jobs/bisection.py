@@ -8,7 +8,7 @@ from harness.domain.cases import parameters
 from harness.domain.findings.finding import Finding
 from harness.jobs import additions, refinement, timeline_search
 from harness.jobs.events import Listener
-from harness.jobs.preparation import check_place, under_test, with_changes
+from harness.jobs.preparation import check_place, read_case, under_test, with_changes
 from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest
 
@@ -24,14 +24,8 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
         InfrastructureError: machine, index or disk failed; what is finished is kept.
         Interrupted: the user stopped it; what is finished is kept.
     """
-    case = services.cases.read(request.case, package=request.package)
-    case = with_changes(
-        case,
-        replicas=request.replicas,
-        strategy=request.strategy,
-        repeats=request.repeats,
-        overrides=request.overrides,
-    )
+    case = read_case(services, request.case, request, package=request.package)
+    case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
     case = under_test(services, case, request.channels[0])
     parameters.parse(case, request.settings)
     check_place(services, request)

@@ -65,12 +65,22 @@ def with_changes(
     return changed if repeats is None else replace(changed, repeats=repeats)
 
 
+def read_case(services: Services, name: str, request: EnvironmentRequest, *, package: str | None = None) -> Case:
+    """A case with the backend, variables and overrides that a request asks for; raises `UsageError`."""
+    return as_asked(services.cases.read(name, package=package), request)
+
+
+def as_asked(case: Case, request: EnvironmentRequest) -> Case:
+    """The case with the backend, variables and overrides of a request; raises `UsageError`."""
+    return with_changes(case.on(request.backend, request.variables), overrides=request.overrides)
+
+
 def as_package(services: Services, case: Case, package: str) -> Case:
-    """The same case for another distribution of the same module; replicas, strategy and repeats stay as they are.
+    """The same case for another distribution of the same module; what was changed in it stays as it is.
 
     It is read again, because what is a companion follows from what is under test.
     """
-    again = services.cases.read(case.path, package=package)
+    again = services.cases.read(case.path, package=package).on(case.backend, case.env)
     return with_changes(
         again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats, overrides=case.overrides
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,8 +20,10 @@ else:
     import tomli as tomllib
 
 ADDRESS_VARIABLES = ("HARNESS_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+FIND_LINKS_VARIABLES = ("UV_FIND_LINKS", "PIP_FIND_LINKS")
+"""uv's is heard before pip's, and both before the files."""
 _READ = (
-    *ADDRESS_VARIABLES, "UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_FIND_LINKS", "PIP_FIND_LINKS",
+    *ADDRESS_VARIABLES, "UV_INDEX", "UV_EXTRA_INDEX_URL", "PIP_EXTRA_INDEX_URL", *FIND_LINKS_VARIABLES,
     "UV_CONFIG_FILE", "UV_NO_CONFIG", "PIP_CONFIG_FILE", "XDG_CONFIG_HOME", "HOME", "VIRTUAL_ENV",
 )  # fmt: skip
 _PIP_SECTIONS = ("global", "install")  # the later wins, as in pip
@@ -62,10 +65,8 @@ def _settings(variables: tuple[tuple[str, str], ...], folder: str) -> IndexSetti
         *(env.get("UV_EXTRA_INDEX_URL", "").split() or uv.get("extra", [])),
     ]
     of_pip = env.get("PIP_EXTRA_INDEX_URL", "").split() or pip.get("extra-index-url", [])
-    links = [
-        *(_parts(env.get("UV_FIND_LINKS", ""), ",") or uv.get("find-links", [])),
-        *(env.get("PIP_FIND_LINKS", "").split() or pip.get("find-links", [])),
-    ]
+    named = (_parts(env.get(name, "")) for name in FIND_LINKS_VARIABLES)
+    links = next(filter(None, (*named, uv.get("find-links", []), pip.get("find-links", []))), [])
     return IndexSettings(
         default=default,
         named_by=named_by,
@@ -157,8 +158,8 @@ def _placed(link: str, folder: Path) -> str:
     return link if urlsplit(link).scheme else str(folder / Path(link).expanduser())
 
 
-def _parts(text: str, separator: str) -> list[str]:
-    return [part.strip() for part in text.split(separator) if part.strip()]
+def _parts(text: str) -> list[str]:
+    return [part for part in re.split(r"[\s,]+", text) if part]
 
 
 def for_uv(settings: IndexSettings) -> dict[str, str]:

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
+from harness.adapters.index.find_links import local_versions
 from harness.adapters.index.settings import for_uv, index_settings
+from harness.adapters.processes.accelerators import has_gpu
 from harness.adapters.processes.redaction import redacted
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
@@ -31,13 +35,17 @@ INSTALLER = (
 INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
 
 
+TORCH_BACKEND = "UV_TORCH_BACKEND"
+
 SECRETS = ("GITHUB_TOKEN", "GH_TOKEN")
 """Never inherited by a process of ours; a night that runs nightly code refuses to start beside one, because a child
 can read the environment of its parent."""
 
 
-def for_trial(scratch: Path) -> dict[str, str]:
+def for_trial(scratch: Path, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*.
+
+    `own` are those of the case; they win over all others.
 
     A variable that holds a credential (a proxy with its password) is left out: a trial runs code of strangers.
     """
@@ -51,10 +59,10 @@ def for_trial(scratch: Path) -> dict[str, str]:
         "HOME": str(folders["home"]),
         "XDG_CACHE_HOME": str(folders["cache"]),
         "TMPDIR": str(folders["tmp"]),
-        "KERAS_BACKEND": "tensorflow",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",  # environments are compiled when they are built, and not changed afterwards
         "TF_CPP_MIN_LOG_LEVEL": "2",
+        **own,
     }
 
 
@@ -70,7 +78,18 @@ def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, 
         if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
     }
     inherited.pop("UV_INDEX_URL", None)  # the old name of what is set here
-    return {**inherited, **for_uv(index_settings()), **extra}
+    return {**inherited, **_torch_builds(), **for_uv(index_settings()), **extra}
+
+
+def _torch_builds() -> dict[str, str]:
+    """Which builds of torch are wanted: without CUDA where there is no GPU.
+
+    uv then takes torch from the index of PyTorch itself. A user who has an index or wheels of his own is not overruled.
+    """
+    settings = index_settings()
+    own = bool(local_versions("torch") or settings.extra) or settings.default != PYPI_SIMPLE_ENDPOINT
+    torch = os.environ.get(TORCH_BACKEND) or ("" if own or has_gpu() else "cpu")
+    return {TORCH_BACKEND: torch} if torch else {}
 
 
 def case_settings() -> dict[str, str]:

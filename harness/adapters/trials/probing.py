@@ -22,7 +22,9 @@ from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.fixes import patched_tree
 from harness.adapters.trials.probe_results import check_canary, check_imports, patched_import, read_result
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, UsageError
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.observation import Ending, EndingKind, FixFacts, Observation, Stage
@@ -90,8 +92,8 @@ class Probe:
         text = _exact_text(case)
         module = module_of(case.package, case.import_name, environment.executable)
         case = case if module == case.import_name else replace(case, module=module)
-        sealed = Path(environment.executable).parents[1] / CANARY
-        note = sealed.read_text(encoding="utf-8") if sealed.exists() else ""
+        sealed = Path(environment.executable).parents[1] / _canary_file(case)
+        note = ""
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
         needs_canary = not sealed.exists() and not patching  # a patched copy proves nothing about the environment
@@ -116,18 +118,17 @@ class Probe:
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             views = Views(folders, scratch / "views")
-            ended = self._start(environment, scratch, described, import_seconds, views)
+            ended = self._start(environment, case, scratch, described, import_seconds, views)
             views.close()
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
             else:
-                seen = check_imports(case, results, trials[0].release, ended, environment.executable)
-                self._times.add(seen.seconds)
-                note = seen.note
-            if needs_canary:
-                check_canary(results, ended)
-                sealed.write_text(note, encoding="utf-8")
+                imported = check_imports(case, results, trials[0].release, ended, environment.executable)
+                self._times.add(imported.seconds)
+                note = imported.note
+            if needs_canary and check_canary(results, ended, speaks=speaks(case)):
+                sealed.touch()
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
             changed = tuple(views.written()[:MOST_CHANGED])
             noted = [replace(one, changed=changed, notes=(note,) if note else ()) for one in read]
@@ -143,8 +144,11 @@ class Probe:
         }
         return {
             "parent": os.getpid(),
-            "imports": _imports(case) if with_canary or case.level is Level.MODEL else [],
+            "imports": _imports(case) if case.level is Level.MODEL else [],
+            "prerequisites": case.prerequisites,
+            "speaks": speaks(case),
             "import_name": case.import_name,
+            "backend": case.keras_backend.value if case.keras_backend else None,
             "memory_bytes": self._memory_bytes,
             "place": case.path,
             "seed": case.seed,
@@ -156,6 +160,7 @@ class Probe:
     def _start(
         self,
         environment: Environment,
+        case: Case,
         scratch: Path,
         described: Sequence[Mapping[str, Any]],
         import_seconds: float,
@@ -166,7 +171,7 @@ class Probe:
         ended = self._processes.run(
             views.command(environment.executable, probe) if views.folders else probe,
             log=scratch / "probe.log",
-            env=child_env.for_trial(scratch),
+            env=child_env.for_trial(scratch, case.trial_env),
             cwd=scratch / "case",
             deadline_seconds=import_seconds
             + SLACK_SECONDS
@@ -226,8 +231,26 @@ def _partly(fix: Fix, left_out: Sequence[str], seen: Observation) -> Observation
 
 
 def _imports(case: Case) -> list[str]:
-    names = ["numpy", "tensorflow"] if case.uses_framework else []
-    return [*names, *([case.import_name] if case.import_name not in names else [])]
+    """What a model case needs before its trials are forked."""
+    return [*case.prerequisites, case.import_name]
+
+
+def speaks(case: Case) -> tuple[EndingKind, ...]:
+    """The ends of an import of the package under test whose meaning the case itself says: git's contract for scripts.
+
+    A death or a hang while importing is no such end, unless the case was written for it: git would stop the search.
+    """
+    if case.level is not Level.SCRIPT:
+        return ()
+    forced = {Symptom.KILLED: EndingKind.SIGNALLED, Symptom.TIMEOUT: EndingKind.TIMED_OUT}
+    expected = forced.get(case.expects) if case.expects else None
+    return (EndingKind.RAISED, *([expected] if expected else []))
+
+
+def _canary_file(case: Case) -> str:
+    """Says that the canary was green with one backend."""
+    backend = case.keras_backend
+    return CANARY if backend in (None, Backend.TENSORFLOW) else f"canary-{backend.value}.json"
 
 
 def _exact_text(case: Case) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -73,6 +73,21 @@ def read_specifier(path: str, key: str, value: object) -> str:
     except InvalidSpecifier:
         raise refused(path, key, "versions such as '>=3.10,<3.12'", value) from None
     return text
+
+
+def is_variable(name: str) -> bool:
+    """Whether a trial can have an environment variable of this name; those of the harness are its own."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and not name.startswith("HARNESS_")
+
+
+def read_variables(path: str, key: str, value: object) -> dict[str, str]:
+    """Read a table of environment variables."""
+    if not isinstance(value, Mapping):
+        raise refused(path, key, "a table of NAME = 'value'", value)
+    for name, one in value.items():
+        if not isinstance(one, str) or "\0" in one or not is_variable(name):
+            raise refused(path, f"{key}.{name}", "NAME = 'value', and no name that begins with HARNESS_", one)
+    return dict(value)
 
 
 def read_version(path: str, key: str, value: object) -> str:
