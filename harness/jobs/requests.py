@@ -139,6 +139,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
         max_gap: Most releases in a row that may stay unrun between two equal ones; None: the channel's default.
         memory_bytes: Memory limit of a trial.
         settings: Parameters of the case, as ``name=value``.
+        arguments: Handed on to a script.
     """
 
     case: str
@@ -154,6 +155,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
     max_gap: int | None = None
     memory_bytes: int | None = None
     settings: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -236,6 +238,7 @@ class TrialRequest(EnvironmentRequest):
         strategy: Strategy instead of the case's.
         settings: Parameters of the case, as ``name=value``.
         fresh: Run it even if the cache has it.
+        arguments: Handed on to a script.
     """
 
     case: str
@@ -245,6 +248,7 @@ class TrialRequest(EnvironmentRequest):
     strategy: str | None = None
     settings: tuple[str, ...] = ()
     fresh: bool = False
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,10 +23,20 @@ def test_what_brings_it_is_added_and_the_boundary_is_found(
 def test_what_nobody_knows_is_named_and_no_symptom(tmp_path: Path, warm: LocalIndex, harness_run: Harness) -> None:
     case = repro(tmp_path, body="import toystranger")
     ended = harness_run(*words_of(case, "1.0", "2.3", "--jobs", "1"))
-    assert (ended.code, ended.transitions) == (5, [])
-    assert "lacks the module toystranger" in ended.reasons["1.0"]
-    assert ended.report["lacks"] == "toystranger"
+    assert (ended.code, ended.out) == (6, "")
+    assert "there is no module 'toystranger'" in ended.err
+    assert "add its package with --with NAME==VERSION" in ended.err
     assert sorted(case.ran()) == ["1.0", "2.3"]
+
+
+def test_what_cannot_be_added_is_named_with_the_line_to_try(
+    tmp_path: Path, warm: LocalIndex, harness_run: Harness
+) -> None:
+    """The index has no such distribution: no release is bad for it."""
+    ended = harness_run(*words_of(repro(tmp_path, body="import packaging"), "1.0", "2.3", "--jobs", "1"))
+    assert (ended.code, ended.transitions, ended.report["lacks"]) == (5, [], "packaging")
+    assert "lacks the module packaging" in ended.reasons["1.0"]
+    assert "try --with 'packaging>=20'" in ended.reasons["2.3"]
 
 
 def test_a_module_that_only_some_releases_miss_is_their_symptom(

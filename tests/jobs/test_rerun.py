@@ -184,7 +184,10 @@ OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
     [
         (
             BisectRequest,
-            BESIDE | OF_RANGE | OF_CASE | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap"},
+            BESIDE
+            | OF_RANGE
+            | OF_CASE
+            | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap", "arguments"},
         ),
         (VerifyRequest, BESIDE | OF_RANGE | OF_CASE | {"fixes", "patch", "fixed_in", "sweep_mapping"}),
         (WorkaroundsRequest, BESIDE | {"releases", "replicas"}),

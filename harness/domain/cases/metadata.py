@@ -27,6 +27,7 @@ from harness.domain.cases.metadata_values import (
     refused,
     split_extras,
 )
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
@@ -161,6 +162,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "data_packages": read_requirements,
     "env": read_variables,
     "expects": read_choice(Symptom),
+    "files": read_strings,
     "fit": _fit,
     "fixes": read_strings,
     "level": read_choice(Level),
@@ -170,6 +172,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "parameters": _parameters,
     "repeats": read_count,
     "replicas": read_count,
+    "runner": read_choice(Runner),
     "seed": read_seed,
     "since": read_version,
     "strategy": _strategy,

@@ -38,10 +38,13 @@ def releases_table(finding: Finding) -> Table:
     """One row per release: verdict, symptoms, and both numbers."""
     question = finding.question
     settings = "".join(f", {name}={value}" for name, value in question.options)
-    columns = ("date", "verdict", "symptoms", "1 replica", f"{question.replicas} replicas", "why")
-    made = table(clean(f"{question.case}{settings}: {finding.title}", 160), (clean(question.package), *columns))
+    numbers = ("1 replica", f"{question.replicas} replicas") if finding.has_numbers else ()
+    columns = ("date", "verdict", "symptoms", *numbers, "why")
+    title = f"{question.case}{settings}: {finding.title}" if finding.title else f"{question.case}{settings}"
+    made = table(clean(title, 160), (clean(question.package), *columns))
     for release in finding.releases:
-        made.add_row(*_cells(release))
+        cells = _cells(release)
+        made.add_row(*(cells if numbers else [*cells[:4], cells[-1]]))
     return made
 
 

@@ -70,7 +70,7 @@ def test_extras_of_the_package_under_test_are_installed(
     script = tmp_path / "plain.py"
     script.write_text(PLAIN)
     words = ("bisect", script, "--from", "1.0", "--to", "1.2", "--json", "--jobs", "1", "--package")
-    assert harness_run(*words, "toytuner").report["lacks"] == "toyflow"
+    assert "there is no module 'toyflow'" in harness_run(*words, "toytuner").err
     index.publish([Toy(name="toytuner", version="1.1.1", requires=('toyflow ; extra == "flow"',))])
     index.withdraw("toytuner", "1.1")
     ended = harness_run(*words, "toytuner[flow]")
