@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.domain.cases import parameters
+from harness.domain.cases.sought import looking_for
 from harness.domain.findings.finding import Finding
 from harness.jobs import refinement, timeline_search
 from harness.jobs.events import Listener
@@ -26,7 +27,8 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
     """
     case = services.cases.read(request.case, package=request.package)
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
-    case = under_test(services, case, request.channels[0])
+    given = {**request.sought, **({"reference": request.reference} if request.reference else {})}
+    case = under_test(services, looking_for(case, given, request.symptoms), request.channels[0])
     parameters.parse(case, request.settings)
     check_place(services, request)
     finding, folder = timeline_search.search(services, case, request, listener)

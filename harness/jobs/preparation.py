@@ -12,6 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.sought import SOUGHT
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
@@ -64,7 +65,8 @@ def as_package(services: Services, case: Case, package: str) -> Case:
 
     It is read again, because what is a companion follows from what is under test.
     """
-    again = services.cases.read(case.path, package=package)
+    own = services.cases.read(case.path, package=package)
+    again = replace(own, **{name: getattr(case, name) for name in SOUGHT})
     return with_changes(again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats)
 
 

@@ -106,7 +106,13 @@ def _facts(
 def _run_script(request: dict[str, Any], trial: dict[str, Any], enter: Callable[[str], None]) -> None:
     enter("script")
     os.environ["PYTHONUNBUFFERED"] = "1"
-    command = [sys.executable, SCRIPT_RUNNER, request["case"], request.get("place", request["case"])]
+    command = [
+        sys.executable,
+        *trial.get("python_flags", []),
+        SCRIPT_RUNNER,
+        request["case"],
+        request.get("place", request["case"]),
+    ]
     os.execv(sys.executable, [*command, *trial.get("arguments", [])])  # noqa: S606
 
 

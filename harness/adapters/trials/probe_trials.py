@@ -208,6 +208,8 @@ class ProbeTrials:
             "memory": self._memory_bytes,
             "settings": child_env.case_settings(),
         }
+        if case.python_flags:
+            parts["python_flags"] = case.python_flags
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def _file(self, environment: Environment, case: Case, trial: Trial) -> Path:

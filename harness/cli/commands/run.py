@@ -24,6 +24,7 @@ from harness.services import open_services
 @options.json_option
 @options.environment_options
 @options.set_option
+@options.sought_options
 @options.makes(TrialRequest, beside=["as_json"])
 def command(request: TrialRequest, *, as_json: bool) -> int:
     """Run CASE once in the environment of one release and show what was observed."""

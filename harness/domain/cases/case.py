@@ -39,6 +39,8 @@ _ASKED = (
     "parameters",
 )
 """Fields beside the code that an answer depends on."""
+_ASKED_SINCE = ("value", "equals", "reference", "warning", "match", "python_flags")
+"""The same, counted only where they are set: the hash of a case that says nothing of them stays as it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +121,12 @@ class Case:
             script gets them as arguments, ``--name=value``.
         workarounds: What the reports recommend.
         claims: What the reports say.
+        value: Where in the output the value stands that is compared: a regular expression, or ``json:KEY``.
+        equals: What it should be; "": what it is on one replica, in the release `reference` or in the oldest one.
+        reference: Release whose numbers are the right ones.
+        warning: Regular expression of the warning that should not come.
+        match: Regular expression over type and message of the failure in question; others are ``skip``.
+        python_flags: Options of the interpreter that runs a script.
     """
 
     name: str
@@ -143,6 +151,12 @@ class Case:
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     workarounds: tuple[Workaround, ...] = ()
     claims: tuple[Claim, ...] = ()
+    value: str = ""
+    equals: str = ""
+    reference: str = ""
+    warning: str = ""
+    match: str = ""
+    python_flags: tuple[str, ...] = ()
 
     @property
     def code(self) -> str:
@@ -156,6 +170,7 @@ class Case:
         Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
         """
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
+        parts += [f"{name}={given!r}" for name in _ASKED_SINCE if (given := getattr(self, name))]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property

@@ -23,6 +23,7 @@ from harness.domain.cases.metadata_values import (
     read_version,
     refused,
 )
+from harness.domain.cases.sought import check_sought, read_equals, read_flags, read_pattern, read_value
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
@@ -72,7 +73,7 @@ def build_case(
             where=path,
             hint="define both, or use level = 'script'",
         )
-    return Case(name=name, path=path, text=text, **read)
+    return check_sought(Case(name=name, path=path, text=text, **read))
 
 
 def harness_table(metadata: Mapping[str, Any], *, path: str) -> Mapping[str, Any] | None:
@@ -146,13 +147,17 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "claims": read_claims,
     "companions": read_requirements,
     "data_packages": read_requirements,
+    "equals": read_equals,
     "expects": read_choice(Symptom),
     "fit": _fit,
     "fixes": read_strings,
     "level": read_choice(Level),
+    "match": read_pattern,
     "origin": read_strings,
     "package": read_package,
     "parameters": _parameters,
+    "python_flags": read_flags,
+    "reference": read_version,
     "repeats": read_count,
     "replicas": read_count,
     "seed": read_seed,
@@ -161,6 +166,8 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "timeout_seconds": read_seconds,
     "title": read_string,
     "tolerance": _tolerance,
+    "value": read_value,
+    "warning": read_pattern,
     "workarounds": read_workarounds,
 }
 _OLD_NAMES = {"switches": "parameters", "remedies": "workarounds"}  # cases of the first version

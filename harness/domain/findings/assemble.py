@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from harness.domain.cases.case import Case
@@ -21,6 +22,7 @@ from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.read_rules import needs_baseline, value_of
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
@@ -39,7 +41,9 @@ class Folded:
     """
 
     def __init__(self, case: Case, timeline: Timeline, variant: Variant) -> None:
-        self._case, self._variant = case, variant
+        self._case, self._timeline, self._variant = case, timeline, variant
+        self._reference: list[Entry] = []
+        self._baseline: Observation | None = None
         self._places = {release.version: place for place, release in enumerate(timeline.releases)}
         self._entries: dict[int, list[Entry]] = {}
         self.states = SearchHistory(len(timeline.releases))
@@ -50,11 +54,25 @@ class Folded:
         changed: set[int] = set()
         for entry in entries:
             self.taken += 1
+            if entry.release == self._case.reference:
+                self._reference.append(entry)
             if (place := self._places.get(entry.release)) is not None:
                 self._entries.setdefault(place, []).append(entry)
                 changed.add(place)
+        self._rebase(changed)
         for place in sorted(changed):
-            self.states[place] = row(self._case, self._entries[place], self._variant)
+            self.states[place] = row(self._case, self._entries[place], self._variant, self._baseline)
+
+    def _rebase(self, changed: set[int]) -> None:
+        """Judge every release anew where another observation has become the one to compare values with."""
+        if not needs_baseline(self._case):
+            return
+        by_release = (self._entries[place] for place in sorted(self._entries))
+        baseline = baseline_of(self._case, self._reference, by_release, self._variant)
+        if baseline is not self._baseline:
+            self._baseline = baseline
+            self.states = SearchHistory(len(self._timeline.releases))
+            changed.update(self._entries)
 
 
 def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> SearchHistory:
@@ -75,7 +93,9 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(results(timeline, entries, variant, states, policy.symptoms)),
+        releases=tuple(
+            with_values(case, results(timeline, entries, variant, states, policy.symptoms), entries, variant)
+        ),
         excluded=(
             *(Untested(version=x.release.version, reason=_excluded(x)) for x in timeline.excluded),
             *(Untested(version=day, reason=Reason(kind=ReasonKind.NO_BUILD)) for day in timeline.absent),
@@ -115,12 +135,33 @@ def group(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     return by_release
 
 
-def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
+def baseline_of(
+    case: Case, reference: Sequence[Entry], by_release: Iterable[Sequence[Entry]], variant: Variant
+) -> Observation | None:
+    """The trial whose value is the right one; None while it was not run.
+
+    Args:
+        case: Says which it is.
+        reference: Entries of the release that the case names.
+        by_release: Entries of every release, the oldest first: the first with a value counts where none is named.
+        variant: The trial that is judged.
+    """
+    for entries in [reference] if case.reference else by_release:
+        found = repeats(entries, variant)
+        for repeat in sorted(found):
+            if value_of(case, found[repeat]) is not None:
+                return found[repeat]
+    return None
+
+
+def row(case: Case, entries: Sequence[Entry], variant: Variant, baseline: Observation | None = None) -> ReleaseState:
     """Judge every repeat of one variant against the reference of the same repeat."""
     refusals = (entry.untestable for entry in entries if entry.untestable is not None)
     blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
     references = repeats(entries, variant.reference)
-    runs = tuple(judge(case, own, references.get(repeat)) for repeat, own in repeats(entries, variant).items())
+    runs = tuple(
+        judge(case, own, references.get(repeat), baseline) for repeat, own in repeats(entries, variant).items()
+    )
     return ReleaseState(runs=runs, blocked=None if runs else blocked)
 
 
@@ -198,6 +239,17 @@ def _result(
         versions=own.versions if own else {},
         trials=tuple(_record(e) for e in entries if e.finished is not None),
     )
+
+
+def with_values(
+    case: Case, found: Iterable[ReleaseResult], entries: Sequence[Entry], variant: Variant
+) -> Iterator[ReleaseResult]:
+    """The results with the value that each release printed, where the case says what that is."""
+    by_release = group(entries) if case.value else {}
+    for result in found:
+        own = _any(repeats(by_release.get(result.version, []), variant))
+        seen = value_of(case, own) if own is not None else None
+        yield replace(result, value=seen.text) if seen is not None else result
 
 
 def answering(verdicts: Mapping[Symptom, Verdict], symptoms: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:

@@ -86,6 +86,7 @@ class ReleaseResult:
         environment: Key of its environment.
         versions: What it really imported.
         trials: What was run.
+        value: What it printed where the case says that a value stands.
     """
 
     version: str
@@ -100,6 +101,7 @@ class ReleaseResult:
     environment: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
+    value: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

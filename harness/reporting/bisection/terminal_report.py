@@ -38,10 +38,12 @@ def releases_table(finding: Finding) -> Table:
     """One row per release: verdict, symptoms, and both numbers."""
     question = finding.question
     settings = "".join(f", {name}={value}" for name, value in question.options)
-    columns = ("date", "verdict", "symptoms", "1 replica", f"{question.replicas} replicas", "why")
+    valued = any(release.value for release in finding.releases)
+    value = ("value",) if valued else ()
+    columns = ("date", "verdict", "symptoms", *value, "1 replica", f"{question.replicas} replicas", "why")
     made = table(clean(f"{question.case}{settings}: {finding.title}", 160), (clean(question.package), *columns))
     for release in finding.releases:
-        made.add_row(*_cells(release))
+        made.add_row(*_cells(release, valued=valued))
     return made
 
 
@@ -74,7 +76,7 @@ def _causes(finding: Finding) -> Iterator[str]:
             yield f"  - {clean(f'{cause.role} {place}: {cause.link} ({cause.title}){changed}', 1000)}"
 
 
-def _cells(release: ReleaseResult) -> list[str]:
+def _cells(release: ReleaseResult, *, valued: bool) -> list[str]:
     verdict = release.verdict.value if release.verdict else "not run"
     style = STYLES[verdict]
     why = clean(release.reason.split("; ")[0], 90)
@@ -83,6 +85,7 @@ def _cells(release: ReleaseResult) -> list[str]:
         release.released or "",
         f"[{style}]{verdict}[/]",
         ", ".join(s.value for s in release.symptoms),
+        *([escape(clean(release.value, 40))] if valued else []),
         escape(key_numbers(release.reference)),
         escape(key_numbers(release.replicas)),
         escape(why),
