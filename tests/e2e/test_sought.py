@@ -22,7 +22,9 @@ toyvalue.check()
 """
 
 
-def asked(run: Harness, folder: Path, *words: str, first: str = "1.0", last: str = "1.6", metadata: str = "") -> Outcome:
+def asked(
+    run: Harness, folder: Path, *words: str, first: str = "1.0", last: str = "1.6", metadata: str = ""
+) -> Outcome:
     path = folder / "report.py"
     path.write_text(SCRIPT.format(metadata=metadata), encoding="utf-8")
     return run("bisect", path, "--from", first, "--to", last, "--json", *words)
@@ -69,7 +71,9 @@ def test_failures_of_another_kind_are_skip(tmp_path: Path, harness_run: Harness)
     assert found.verdicts == {
         "1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad", "1.4": "good", "1.5": "good", "1.6": "skip",
     }  # fmt: skip
-    assert "another failure than the one asked for: exit code 1: ValueError: planted: first kind" in found.reasons["1.2"]
+    assert (
+        "another failure than the one asked for: exit code 1: ValueError: planted: first kind" in found.reasons["1.2"]
+    )
     both = asked(harness_run, tmp_path)
     (change,) = both.report["signature_changes"]
     assert (change["last_before"], change["first_after"]) == ("1.2", "1.3")

@@ -10,6 +10,7 @@ import pytest
 
 from harness.cli.commands import bisection, verify_fix, workarounds
 from harness.domain.cases.case import Case
+from harness.domain.cases.sought import SOUGHT
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.question import Question
 from harness.domain.releases.channels import parse_channels
@@ -75,6 +76,10 @@ class TestBisect:
             {"order": Order.DATE},
             {"package": "keras-nightly"},
             {"settings": ("fault=on",)},
+            {"value": "loss: ([0-9.]+)", "equals": "1"},
+            {"reference": "3.6.0"},
+            {"warning": "odd", "match": "Type.*"},
+            {"python_flags": ("-W error::FutureWarning", "-O")},
         ],
         ids=lambda given: next(iter(given)),
     )
@@ -180,7 +185,11 @@ OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
     [
         (
             BisectRequest,
-            BESIDE | OF_RANGE | OF_CASE | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap"},
+            BESIDE
+            | OF_RANGE
+            | OF_CASE
+            | set(SOUGHT)
+            | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap"},
         ),
         (VerifyRequest, BESIDE | OF_RANGE | OF_CASE | {"fixes", "patch", "fixed_in", "sweep_mapping"}),
         (WorkaroundsRequest, BESIDE | {"releases", "replicas"}),

@@ -14,6 +14,7 @@ from harness.domain.verdicts.signatures import signature
 from harness.domain.verdicts.tolerance import ROUNDING
 from harness.domain.verdicts.verdict import GOOD, Outcome, Verdict, bad, hidden, skip
 
+_PLACE = re.compile(r"\S+:\d+: ")
 LONGEST_LINE = 200
 """So many characters of a warning are told."""
 
@@ -126,6 +127,9 @@ def _warned(case: Case, observation: Observation) -> Verdict:
 
 
 def _line_at(text: str, place: int) -> str:
+    """The line of a warning, without the file and the line of the code that warns."""
     start = text.rfind("\n", 0, place) + 1
     end = text.find("\n", place)
-    return text[start : end if end >= 0 else len(text)].strip()
+    line = text[start : end if end >= 0 else len(text)].strip()
+    before = _PLACE.match(line, 0, place - start)
+    return line if before is None else line[before.end() :]

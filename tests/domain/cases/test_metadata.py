@@ -290,8 +290,8 @@ class TestRefusals:
             (
                 {"claims": [{"says": "s", "predicts": "fine"}]},
                 (
-                    "'claims[0].predicts': expected one of good, finite, exception, killed, timeout, nonfinite-metric, "
-                    "nonfinite-weights, wrong-metric, wrong-weights, got 'fine'"
+                    "'claims[0].predicts': expected one of good, finite, exception, killed, timeout, import-error, "
+                    "nonfinite-metric, nonfinite-weights, wrong-metric, wrong-weights, changed-value, warning, got 'fine'"
                 ),
             ),
             (

@@ -74,7 +74,11 @@ class TestRequest:
 
     @pytest.mark.parametrize(
         ("given", "option"),
-        [({"value": "("}, "--value"), ({"reference": "x"}, "--reference"), ({"python_flags": ("-c",)}, "--python-flag")],
+        [
+            ({"value": "("}, "--value"),
+            ({"reference": "x"}, "--reference"),
+            ({"python_flags": ("-c",)}, "--python-flag"),
+        ],
     )
     def test_a_mistake_names_the_option(self, given, option):
         with pytest.raises(UsageError) as refusal:

@@ -61,8 +61,8 @@ def test_every_number_is_the_same_as_itself(value):
 
 @given(NUMBERS, NUMBERS, st.sampled_from([0.0, 1e-3, 0.1]))
 def test_which_of_two_comes_first_does_not_matter(one, other, tolerance):
-    pair = reading(repr(one)), reading(repr(other))
-    assert same(*pair, tolerance, 1e-7) is same(*reversed(pair), tolerance, 1e-7)
+    first, second = reading(repr(one)), reading(repr(other))
+    assert same(first, second, tolerance, 1e-7) is same(second, first, tolerance, 1e-7)
 
 
 @given(NUMBERS.filter(math.isfinite))

@@ -23,9 +23,15 @@ shapes do not fit
 
 Arguments received by Dense.call():
   inputs=tf.Tensor(shape=(2, 3))"""
-CHAINED = f"{TRACEBACK}\n\nDuring handling of the above exception, another exception occurred:\n\n" + (
-    'Traceback (most recent call last):\n  File "x.py", line 9, in <module>\n    raise Late\nx.Late'
-)
+CHAINED = f"""\
+{TRACEBACK}
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "x.py", line 9, in <module>
+    raise Late
+x.Late"""
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,12 @@ class TestWarning:
         for seen in (script(0, output=f"a\n{self.LINE}\nb"), script(0, output="b", warnings=(self.LINE,))):
             verdict = judge(self.ABOUT, seen, None)[WARNING]
             assert verdict.outcome is BAD
-            assert str(verdict.reason) == f"it warns: {self.LINE}"
-            assert verdict.signature == "warning | <path>:<n>: UserWarning: The structure of `inputs` doesn't match"
+            assert str(verdict.reason) == "it warns: UserWarning: The structure of `inputs` doesn't match"
+            assert verdict.signature == "warning | UserWarning: The structure of `inputs` doesn't match"
+
+    def test_a_place_that_is_part_of_what_was_asked_for_stays(self):
+        about = case(level=Level.SCRIPT, warning="functional.py:225: UserWarning")
+        assert "functional.py:225: UserW" in str(judge(about, script(0, output=self.LINE), None)[WARNING].reason)
 
     def test_it_is_good_without_and_unseen_where_the_script_ended_before(self):
         assert judge(self.ABOUT, script(0), None)[WARNING].outcome is GOOD

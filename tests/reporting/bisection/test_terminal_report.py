@@ -79,3 +79,11 @@ def test_a_finer_search_stands_with_its_cause_below_the_answer():
 @pytest.mark.parametrize("finding", [examples.everyday, examples.staged])
 def test_the_whole_report(finding, snapshot):
     assert shown(finding(), 160) == golden(snapshot, "txt")
+
+
+def test_printed_values_have_a_column_where_there_are_any():
+    finding = examples.everyday()
+    assert "value" not in shown(finding).splitlines()[2]
+    first, *others = finding.releases
+    text = shown(replace(finding, releases=(replace(first, value="7.4"), *others)))
+    assert rows(text, "3.5.0")[0][3:5] == ["", "7.4"]
