@@ -108,7 +108,7 @@ def test_a_warning_and_what_python_makes_of_it(tmp_path: Path, harness_run: Harn
         (("--symptom", "warning"), "which warning?"),
         (("--symptom", "changed-value"), "which value?"),
         (("--value", "("), "a regular expression"),
-        (("--equals", "1"), "equals says what a value should be, but not which"),
+        (("--equals", "1"), "says what a value should be, but not which"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_refused(tmp_path: Path, harness_run: Harness, words, said):

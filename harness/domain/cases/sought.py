@@ -97,25 +97,23 @@ def looking_for(case: Case, given: Mapping[str, str | tuple[str, ...]], asked: C
 
 def check_sought(case: Case, asked: Collection[Symptom] = ()) -> Case:
     """Return the case; raises `UsageError` where what it looks for cannot be found in this way."""
+    where = 'say where it stands: value = "loss: (.*)", or --value'
     if case.equals and not case.value:
-        raise _unclear(case, "equals says what a value should be, but not which", 'value = "loss: (.*)", or --value')
+        raise _unclear(case, "equals", "it says what a value should be, but not which", where)
     if case.equals and case.reference:
-        raise _unclear(case, "equals and reference both say what the value should be", "keep one")
+        raise _unclear(case, "equals", "the reference release says what the value should be", "keep one of the two")
     if case.reference and case.level is Level.SCRIPT and not case.value:
-        raise _unclear(
-            case,
-            "a reference release needs a value to compare",
-            'say where it stands: value = "loss: (.*)", or --value',
-        )
+        raise _unclear(case, "reference", "of a script there must be a value to compare", where)
     wanted = {case.expects, *asked}
     if Symptom.WARNING in wanted and not case.warning:
-        raise _unclear(case, "which warning?", 'say it: warning = "some words of it", or --warning')
+        raise _unclear(case, "expects", "which warning?", 'say it: warning = "some words of it", or --warning')
     if Symptom.CHANGED_VALUE in wanted and not (case.value or case.reference):
-        raise _unclear(case, "which value?", 'say where it stands: value = "loss: (.*)", or --value')
+        raise _unclear(case, "expects", "which value?", where)
     if case.python_flags and case.level is Level.MODEL:
-        raise _unclear(case, "options of Python are for scripts", "the probe runs a model in a process of its own")
+        hint = "write the case as a script; the probe runs a model in a process of its own"
+        raise _unclear(case, "python_flags", "options of Python are for scripts", hint)
     return case
 
 
-def _unclear(case: Case, what: str, hint: str) -> UsageError:
-    return UsageError(what, where=case.path, hint=hint)
+def _unclear(case: Case, key: str, what: str, hint: str) -> UsageError:
+    return UsageError(f"bad value for {key!r}: {what}", where=case.path, hint=hint)

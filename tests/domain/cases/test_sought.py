@@ -34,9 +34,9 @@ def test_flags_that_run_something_else_are_refused(flags):
 @pytest.mark.parametrize(
     ("about", "asked", "what"),
     [
-        (case(equals="1"), (), "equals says what a value should be"),
-        (case(value="x", equals="1", reference="3.5.0"), (), "both say"),
-        (case(level=Level.SCRIPT, reference="3.5.0"), (), "a reference release needs a value"),
+        (case(equals="1"), (), "it says what a value should be, but not which"),
+        (case(value="x", equals="1", reference="3.5.0"), (), "the reference release says"),
+        (case(level=Level.SCRIPT, reference="3.5.0"), (), "there must be a value to compare"),
         (case(expects=Symptom.WARNING), (), "which warning"),
         (SCRIPT, (Symptom.WARNING,), "which warning"),
         (SCRIPT, (Symptom.CHANGED_VALUE,), "which value"),
