@@ -12,6 +12,7 @@ from typing import TypeVar
 import click
 from rich.console import Console, RenderableType
 
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import STRATEGIES
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
@@ -112,6 +113,12 @@ environment_options = together(
         help="Hold the companions fixed, or take those of each release's day.",
     ),
     click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
+    enum_option(
+        "--backend", kind=Backend, help="Backend of Keras (default: the case's); its framework becomes the companion."
+    ),
+    click.option(
+        "--env", multiple=True, metavar="NAME=VALUE", help="Environment variable of the trials (repeatable; recorded)."
+    ),
 )
 jobs_option = click.option("--jobs", type=click.IntRange(1, 64), default=default_jobs, help="Releases tried at once.")
 run_options = together(

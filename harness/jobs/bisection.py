@@ -9,7 +9,7 @@ from harness.domain.cases.sought import looking_for
 from harness.domain.findings.finding import Finding
 from harness.jobs import refinement, timeline_search
 from harness.jobs.events import Listener
-from harness.jobs.preparation import check_place, under_test, with_changes
+from harness.jobs.preparation import check_place, read_case, under_test, with_changes
 from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest
 
@@ -25,7 +25,7 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
         InfrastructureError: machine, index or disk failed; what is finished is kept.
         Interrupted: the user stopped it; what is finished is kept.
     """
-    case = services.cases.read(request.case, package=request.package)
+    case = read_case(services, request.case, request, package=request.package)
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
     given = {**request.sought, **({"reference": request.reference} if request.reference else {})}
     case = under_test(services, looking_for(case, given, request.symptoms), request.channels[0])

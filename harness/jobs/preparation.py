@@ -60,12 +60,17 @@ def with_changes(
     return changed if repeats is None else replace(changed, repeats=repeats)
 
 
+def read_case(services: Services, name: str, request: EnvironmentRequest, *, package: str | None = None) -> Case:
+    """A case with the backend and the environment variables that a request asks for; raises `UsageError`."""
+    return services.cases.read(name, package=package).on(request.backend, request.variables)
+
+
 def as_package(services: Services, case: Case, package: str) -> Case:
-    """The same case for another distribution of the same module; replicas, strategy and repeats stay as they are.
+    """The same case for another distribution of the same module; what was changed in it stays as it is.
 
     It is read again, because what is a companion follows from what is under test.
     """
-    own = services.cases.read(case.path, package=package)
+    own = services.cases.read(case.path, package=package).on(case.backend, case.env)
     again = replace(own, **{name: getattr(case, name) for name in SOUGHT})
     return with_changes(again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats)
 

@@ -10,7 +10,7 @@ import contextlib
 import pathlib
 from collections.abc import Callable
 
-STAGES = ("load", "devices", "fix", "data", "build", "train", "evaluate", "script")
+STAGES = ("import", "load", "devices", "fix", "data", "build", "train", "evaluate", "script")
 LONGEST = 32
 
 

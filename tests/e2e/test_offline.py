@@ -46,7 +46,7 @@ def test_the_reports_agree_and_keep_their_formats(tmp_path: Path, harness_run: H
     jsonschema.validate(written, json_report.schema())
     suite = ElementTree.parse(tmp_path / "run/junit.xml").getroot()
     counts = {kind: len(suite.findall(f".//{kind}")) for kind in ("testcase", "failure", "skipped")}
-    assert counts == {"testcase": 11, "failure": 3, "skipped": 4}
+    assert counts == {"testcase": 11, "failure": 4, "skipped": 3}
     assert "<b>metadata</b>" not in (tmp_path / "run/report.html").read_text(), "text from outside is escaped"
     assert (tmp_path / "run/report.md").read_text().strip()
     before = {name: (tmp_path / "run" / name).read_bytes() for name in ("report.json", "report.md", "junit.xml")}
@@ -108,7 +108,7 @@ def test_resume_refuses_an_edited_case(tmp_path: Path, harness_run: Harness) -> 
     [
         ("1.0", "1.1", 3, "in no release"),
         ("2.0", "2.2", 4, "in every release"),
-        ("2.1", "2.1", 5, "could be tested"),
+        ("3.3", "3.3", 5, "could be tested"),
         ("1.5", "1.5", 5, "could be tested"),
     ],
 )

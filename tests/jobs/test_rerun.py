@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands import bisection, verify_fix, workarounds
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case
 from harness.domain.cases.sought import SOUGHT
 from harness.domain.cases.symptoms import Symptom
@@ -72,9 +73,12 @@ class TestBisect:
             {"max_gap": 5},
             {"confidence": 0.999},
             {"python": "3.11"},
+            {"backend": Backend.TORCH},
             {"mode": Mode.AS_OF},
             {"order": Order.DATE},
             {"package": "keras-nightly"},
+            {"backend": Backend.JAX},
+            {"env": ("A=1", "B=two words")},
             {"settings": ("fault=on",)},
             {"value": "loss: ([0-9.]+)", "equals": "1"},
             {"reference": "3.6.0"},
@@ -175,7 +179,7 @@ class TestWorkarounds:
         assert self.words(replicas=(1, 4))[-2:] == ["--replicas", "1,4"]
 
 
-BESIDE = {"pins", "mode", "python", "case"}
+BESIDE = {"pins", "mode", "python", "backend", "env", "case"}
 OF_RANGE = {"first", "last", "order"}
 OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
 

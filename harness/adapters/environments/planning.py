@@ -20,6 +20,7 @@ from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, over_all, over_most
 from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.address import index_address
+from harness.adapters.index.find_links import find_links
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
@@ -100,6 +101,7 @@ class Planner:
             mode.value,
             python,
             index_address(),
+            find_links(),
             framework_package(),
             sys.executable,
         ]

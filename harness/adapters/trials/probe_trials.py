@@ -207,6 +207,8 @@ class ProbeTrials:
             "fix": fix.digest if fix else "",
             "memory": self._memory_bytes,
             "settings": child_env.case_settings(),
+            **({"backend": case.backend.value} if case.backend else {}),
+            **({"env": dict(case.env)} if case.env else {}),
         }
         if case.python_flags:
             parts["python_flags"] = case.python_flags

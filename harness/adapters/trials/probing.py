@@ -27,7 +27,9 @@ from harness.adapters.trials.probe_results import (
     patched_import,
     read_result,
 )
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, UsageError
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.observation import Ending, EndingKind, FixFacts, Observation, Stage
@@ -93,7 +95,7 @@ class Probe:
             folders: Those of the environment of which the tree gets private views.
         """
         text = _exact_text(case)
-        sealed = Path(environment.executable).parents[1] / CANARY
+        sealed = Path(environment.executable).parents[1] / _canary_file(case)
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
         needs_canary = not sealed.exists() and not patching  # a patched copy proves nothing about the environment
@@ -118,7 +120,7 @@ class Probe:
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             views = Views(folders, scratch / "views")
-            ended = self._start(environment, scratch, described, import_seconds, views)
+            ended = self._start(environment, case, scratch, described, import_seconds, views)
             views.close()
             if failed := import_failure(case, results):
                 return [failed] * len(trials)
@@ -127,8 +129,7 @@ class Probe:
                     return [broken]
             else:
                 self._times.add(check_imports(case, results, trials[0].release, ended))
-            if needs_canary:
-                check_canary(results, ended)
+            if needs_canary and check_canary(results, ended, speaks=speaks(case)):
                 sealed.touch()
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
             changed = tuple(views.written()[:MOST_CHANGED])
@@ -145,8 +146,11 @@ class Probe:
         }
         return {
             "parent": os.getpid(),
-            "imports": _imports(case) if with_canary or case.level is Level.MODEL else [],
+            "imports": _imports(case) if case.level is Level.MODEL else [],
+            "prerequisites": case.prerequisites,
+            "speaks": speaks(case),
             "import_name": case.import_name,
+            "backend": case.keras_backend.value if case.keras_backend else None,
             "memory_bytes": self._memory_bytes,
             "place": case.path,
             "seed": case.seed,
@@ -158,6 +162,7 @@ class Probe:
     def _start(
         self,
         environment: Environment,
+        case: Case,
         scratch: Path,
         described: Sequence[Mapping[str, Any]],
         import_seconds: float,
@@ -168,7 +173,7 @@ class Probe:
         ended = self._processes.run(
             views.command(environment.executable, probe) if views.folders else probe,
             log=scratch / "probe.log",
-            env=child_env.for_trial(scratch),
+            env=child_env.for_trial(scratch, case.trial_env),
             cwd=scratch / "case",
             deadline_seconds=import_seconds
             + SLACK_SECONDS
@@ -228,8 +233,26 @@ def _partly(fix: Fix, left_out: Sequence[str], seen: Observation) -> Observation
 
 
 def _imports(case: Case) -> list[str]:
-    names = ["numpy", "tensorflow"] if case.uses_framework else []
-    return [*names, *([case.import_name] if case.import_name not in names else [])]
+    """What a model case needs before its trials are forked."""
+    return [*case.prerequisites, case.import_name]
+
+
+def speaks(case: Case) -> tuple[EndingKind, ...]:
+    """The ends of an import of the package under test whose meaning the case itself says: git's contract for scripts.
+
+    A death or a hang while importing is no such end, unless the case was written for it: git would stop the search.
+    """
+    if case.level is not Level.SCRIPT:
+        return ()
+    forced = {Symptom.KILLED: EndingKind.SIGNALLED, Symptom.TIMEOUT: EndingKind.TIMED_OUT}
+    expected = forced.get(case.expects) if case.expects else None
+    return (EndingKind.RAISED, *([expected] if expected else []))
+
+
+def _canary_file(case: Case) -> str:
+    """Says that the canary was green with one backend."""
+    backend = case.keras_backend
+    return CANARY if backend in (None, Backend.TENSORFLOW) else f"canary-{backend.value}.json"
 
 
 def _exact_text(case: Case) -> str:
