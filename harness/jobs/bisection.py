@@ -9,7 +9,7 @@ from harness.domain.cases.sought import looking_for
 from harness.domain.findings.finding import Finding
 from harness.jobs import refinement, timeline_search
 from harness.jobs.events import Listener
-from harness.jobs.preparation import check_place, read_case, under_test, with_changes
+from harness.jobs.preparation import check_place, read_case, say_assumed, under_test, with_arguments, with_changes
 from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest
 
@@ -28,7 +28,9 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
     case = read_case(services, request.case, request, package=request.package)
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
     given = {**request.sought, **({"reference": request.reference} if request.reference else {})}
+    case = with_arguments(case, request.arguments)
     case = under_test(services, looking_for(case, given, request.symptoms), request.channels[0])
+    say_assumed(listener, case)
     parameters.parse(case, request.settings)
     check_place(services, request)
     finding, folder = timeline_search.search(services, case, request, listener)

@@ -153,6 +153,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest, SoughtRequest)
         memory_bytes: Memory limit of a trial.
         settings: Parameters of the case, as ``name=value``.
         reference: Release whose value, or whose numbers, are the right ones.
+        arguments: Handed on to a script.
     """
 
     case: str
@@ -169,6 +170,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest, SoughtRequest)
     memory_bytes: int | None = None
     settings: tuple[str, ...] = ()
     reference: str | None = None
+    arguments: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -251,6 +253,7 @@ class TrialRequest(EnvironmentRequest, SoughtRequest):
         strategy: Strategy instead of the case's.
         settings: Parameters of the case, as ``name=value``.
         fresh: Run it even if the cache has it.
+        arguments: Handed on to a script.
     """
 
     case: str
@@ -260,6 +263,7 @@ class TrialRequest(EnvironmentRequest, SoughtRequest):
     strategy: str | None = None
     settings: tuple[str, ...] = ()
     fresh: bool = False
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

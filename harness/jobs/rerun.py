@@ -41,6 +41,7 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
             ("--order", request.order.value, Order.VERSION.value),
         ]
     )
+    words += ["--", *request.arguments] if request.arguments else []
     return shlex.join(words)
 
 

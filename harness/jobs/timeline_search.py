@@ -19,6 +19,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.surroundings import not_here
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
@@ -199,7 +200,8 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
         )
 
     def check(entries: Sequence[Entry]) -> object:
-        """A script that aborts is not recorded: resuming tries it again."""
+        """A script that aborts, or that does not run here at all, is not recorded: resuming tries it again."""
+        _check_runs_here(request, [*journal.entries(), *entries])
         return assemble.row(request.case, entries, request.variant)
 
     runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(request.timeline.releases)))
@@ -214,6 +216,17 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     finally:
         runner.listener.notify(Event(kind=EventKind.END))
     return list(known())
+
+
+def _check_runs_here(request: SearchRequest, entries: Sequence[Entry]) -> None:
+    """Raise where the case fails in every release tried in one way that says nothing about a release."""
+    shown = {
+        release: [e.finished.observation for e in group if e.finished is not None]
+        for release, group in assemble.group(entries).items()
+    }
+    tried = {release: observations for release, observations in shown.items() if observations}
+    if (error := not_here(request.case, tried, len(request.timeline.releases))) is not None:
+        raise error
 
 
 def _recalled(request: SearchRequest) -> list[NextTrial]:

@@ -21,7 +21,16 @@ from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.verdict import Outcome, Verdicts
 from harness.jobs.events import Listener
 from harness.jobs.executor import unchanged
-from harness.jobs.preparation import find_release, read_case, variant_of, warn, with_changes, with_reference
+from harness.jobs.preparation import (
+    find_release,
+    read_case,
+    say_assumed,
+    variant_of,
+    warn,
+    with_arguments,
+    with_changes,
+    with_reference,
+)
 from harness.jobs.protocols import Services
 from harness.jobs.requests import EnvironmentRequest, ReproduceRequest, ReproRequest, TrialRequest
 
@@ -107,6 +116,8 @@ def run(services: Services, request: TrialRequest, listener: Listener) -> TrialR
     """
     case = read_case(services, request.case, request, package=request.package)
     case = looking_for(with_changes(case, replicas=request.replicas, strategy=request.strategy), request.sought)
+    case = with_arguments(case, request.arguments)
+    say_assumed(listener, case)
     variant = variant_of(case, parameters.parse(case, request.settings))
     release = find_release(services, case.package, request.release, listener, where="--release")
 

@@ -186,7 +186,7 @@ def test_by_date(tmp_path: Path, harness_run: Harness) -> None:
 MISTAKES = {
     "unknown case": (["toi", "--from", "1.0"], "unknown case 'toi'"),
     "no such file": (["./nosuch.py", "--from", "1.0"], "no such case file"),
-    "no metadata": (["plain.py", "--from", "1.0"], "no inline metadata"),
+    "nothing under test": (["plain.py", "--from", "1.0"], "what is under test?"),
     "bad metadata": (["bad.py", "--from", "1.0"], "timeout_seconds"),
     "not toml": (["nottoml.py", "--from", "1.0"], "not TOML"),
     "not python": (["notpython.py", "--from", "1.0"], "not Python"),

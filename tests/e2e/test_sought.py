@@ -120,7 +120,7 @@ def test_a_question_that_cannot_be_answered_is_refused(tmp_path: Path, harness_r
 def test_the_table_has_a_column_of_values_and_run_looks_for_them_too(tmp_path: Path, harness_run: Harness):
     asked(harness_run, tmp_path, "--value", "loss (.*)", "--output", "run", first="1.4", last="1.5")
     text = (tmp_path / "run" / "report.md").read_text(encoding="utf-8")
-    assert "| symptoms | value | 1 replica |" in text
+    assert "| symptoms | value | why |" in text
     again = harness_run("report", "run")
     assert "7.4" in again.out
     one = harness_run("run", "report.py", "--release", "1.4", "--value", "loss (.*)", "--equals", "0.0")

@@ -193,7 +193,7 @@ OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
             | OF_RANGE
             | OF_CASE
             | set(SOUGHT)
-            | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap"},
+            | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap", "arguments"},
         ),
         (VerifyRequest, BESIDE | OF_RANGE | OF_CASE | {"fixes", "patch", "fixed_in", "sweep_mapping"}),
         (WorkaroundsRequest, BESIDE | {"releases", "replicas"}),

@@ -16,7 +16,7 @@ from harness.adapters.environments.isolation import LAUNCH_FAILURE, SETTING, Vie
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import REDACTED, redacted
-from harness.adapters.storage import case_files
+from harness.adapters.storage import beside, case_files
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.fixes import patched_tree
@@ -29,6 +29,7 @@ from harness.adapters.trials.probe_results import (
 )
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.shapes.runners import MAIN_CALL, Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, UsageError
 from harness.domain.fixes.fix import Fix
@@ -103,9 +104,12 @@ class Probe:
             results = scratch / "results"
             results.mkdir()
             (scratch / "case").mkdir()
-            path = scratch / "case" / Path(case.path).name
-            path.write_text(text, encoding="utf-8")
-            described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
+            path = scratch / "case" / (Path(case.path).name if case.runner is not Runner.COMMAND else "command")
+            path.write_text(text + (MAIN_CALL if case.runner is Runner.MAIN else ""), encoding="utf-8")
+            described = [
+                {**self._describe(case, trial, f"trial-{n}"), **_placed(case, text, scratch / f"place-{n}")}
+                for n, trial in enumerate(trials)
+            ]
             import_seconds = self._times.deadline_seconds
             request = {
                 **self._request(case, described, with_canary=needs_canary),
@@ -202,11 +206,48 @@ class Probe:
         }
         if case.level is Level.SCRIPT:
             described["python_flags"] = list(case.python_flags)
-            described["arguments"] = [f"--{name}={value}" for name, value in variant.options]
+            described["arguments"] = [*case.arguments, *(f"--{name}={value}" for name, value in variant.options)]
         fix = self._fixes.get(variant.fix or "")
         if fix is not None and not fix.patches_files:
             described["fix"] = {"name": fix.name, "path": fix.path, "options": dict(fix.options)}
         return described
+
+
+def _placed(case: Case, text: str, place: Path) -> dict[str, Any]:
+    """Lay the private copies of one trial of a script: where it runs, and what runs it.
+
+    The copy of the folder in which the user stands is the working folder. Tests are collected from files, so theirs
+    is a copy too; a script runs from the text that was read, in the name of the user's file.
+    """
+    if case.level is not Level.SCRIPT or not case.folder:
+        return {}
+    user = Path(case.folder).resolve()
+    work = place / "work"
+    work.mkdir(parents=True)
+    described = {"runner": case.runner.value, "folder": str(work), "node": case.node}
+    if case.runner is Runner.COMMAND:
+        beside.copy(_unchanged(case), [(user, work)])
+        return {**described, "command": text}
+    own = Path(case.path).resolve().parent
+    copied = work / own.relative_to(user) if own.is_relative_to(user) else place / "case"
+    copied.mkdir(parents=True, exist_ok=True)
+    beside.copy(_unchanged(case), [(own, copied), (user, work)])
+    file = copied / Path(case.path).name
+    if case.runner in (Runner.PYTEST, Runner.UNITTEST):
+        file.write_text(text, encoding="utf-8")
+    return {**described, "file": str(file)}
+
+
+def _unchanged(case: Case) -> beside.Beside:
+    """The files of a case; raises `UsageError` where they are no longer those that the question is about."""
+    found = case_files.files_of(case)
+    if found.digest != case.beside_digest:
+        raise UsageError(
+            "a file that the case reads was edited during the search",
+            where=", ".join(map(str, found.names[:3])) or case.folder,
+            hint="start it as a new run",
+        )
+    return found
 
 
 def _package_folder(environment: Environment, case: Case) -> Path:
@@ -278,5 +319,5 @@ def _exact_text(case: Case) -> str:
 def _text_now(case: Case) -> str | None:
     """The text of the case's file; a script must have one, since what lies beside it belongs to it."""
     if case.level is Level.SCRIPT or Path(case.path).is_file():
-        return case_files.text_of(Path(case.path))
+        return case_files.code_now(case)
     return None

@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from harness.domain.cases import backends
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.inline_metadata import code_text
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 
@@ -42,8 +43,10 @@ _ASKED = (
     "parameters",
 )
 """Fields beside the code that an answer depends on."""
-_ASKED_WHERE_SET = ("backend", "env", "value", "equals", "reference", "warning", "match", "python_flags")
-"""Fields that came later: they count where they are set, so that a question of before keeps its hash."""
+_ADDED = ("runner", "node", "arguments", "beside_digest", "backend", "env", "python_flags")
+"""Such fields that came later: they count where they are set, so that the digest of an older case is what it was."""
+_SOUGHT = ("value", "equals", "reference", "warning", "match")
+"""The same for what is looked for in what a trial showed: a trial does not depend on it, its meaning does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +135,13 @@ class Case:
         warning: Regular expression of the warning that should not come.
         match: Regular expression over type and message of the failure in question; others are ``skip``.
         python_flags: Options of the interpreter that runs a script.
+        runner: What runs a script.
+        node: The test that is meant, as pytest names it below its file; "" for all.
+        arguments: Handed on to a script.
+        files: Patterns of files that it reads, relative to its own folder.
+        folder: Where the user stood when it was read; a script is run in a private copy of what it names there.
+        beside_digest: Hash of what these files hold, and those that its text names; "" where there are none.
+        assumed: What was taken for granted when it was read, for the user.
     """
 
     name: str
@@ -164,6 +174,18 @@ class Case:
     warning: str = ""
     match: str = ""
     python_flags: tuple[str, ...] = ()
+    runner: Runner = Runner.SCRIPT
+    node: str = ""
+    arguments: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    folder: str = ""
+    beside_digest: str = ""
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """What a command line names it by: its path, and the test in it that is meant."""
+        return f"{self.path}::{self.node}" if self.node else self.path
 
     @property
     def code(self) -> str:
@@ -176,10 +198,17 @@ class Case:
 
         Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
         """
-        later = [name for name in _ASKED_WHERE_SET if getattr(self, name)]
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
-        parts += [f"{name}={_plain(getattr(self, name))!r}" for name in later]
+        parts += [f"{name}={value!r}" for name, value in self.added.items()]
+        parts += [f"{name}={given!r}" for name in _SOUGHT if (given := getattr(self, name))]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def added(self) -> dict[str, object]:
+        """Those of the fields an answer depends on that the first version did not have, as far as they are set."""
+        first = {"runner": Runner.SCRIPT}
+        given = {name: getattr(self, name) for name in _ADDED}
+        return {name: _as_data(value) for name, value in given.items() if value and value is not first.get(name)}
 
     @property
     def import_name(self) -> str:
@@ -247,3 +276,10 @@ class Case:
 def _plain(value: object) -> object:
     """The same for equal values, in whatever order a table was written."""
     return sorted(value.items()) if isinstance(value, Mapping) else value
+
+
+def _as_data(value: object) -> object:
+    """The same as plain data: the value of an enumeration, a table in the order of its keys."""
+    if isinstance(value, Enum):
+        return value.value
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else value

@@ -25,6 +25,7 @@ from harness.domain.cases.metadata_values import (
     read_version,
     refused,
 )
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.sought import check_sought, read_equals, read_flags, read_pattern, read_value
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
@@ -158,6 +159,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "env": read_variables,
     "equals": read_equals,
     "expects": read_choice(Symptom),
+    "files": read_strings,
     "fit": _fit,
     "fixes": read_strings,
     "level": read_choice(Level),
@@ -169,6 +171,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "reference": read_version,
     "repeats": read_count,
     "replicas": read_count,
+    "runner": read_choice(Runner),
     "seed": read_seed,
     "since": read_version,
     "strategy": _strategy,

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.metadata_values import read_string, read_strings, read_version, refused
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
@@ -109,6 +110,8 @@ def check_sought(case: Case, asked: Collection[Symptom] = ()) -> Case:
         raise _unclear(case, "expects", "which warning?", 'say it: warning = "some words of it", or --warning')
     if Symptom.CHANGED_VALUE in wanted and not (case.value or case.reference):
         raise _unclear(case, "expects", "which value?", where)
+    if case.python_flags and case.runner is Runner.COMMAND:
+        raise _unclear(case, "python_flags", "a command starts Python itself", "write them into the command")
     if case.python_flags and case.level is Level.MODEL:
         hint = "write the case as a script; the probe runs a model in a process of its own"
         raise _unclear(case, "python_flags", "options of Python are for scripts", hint)

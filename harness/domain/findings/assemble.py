@@ -10,10 +10,11 @@ from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
-from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.finding import Answer, Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Untested
 from harness.domain.findings.transitions import signature_changes, transitions
+from harness.domain.findings.unchecked import unchecked
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
 from harness.domain.search.posterior import settle
@@ -88,6 +89,10 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     variant = header.question.variant
     states = history(case, timeline, entries, variant)
     found = transitions(timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
+    conclusion = conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy))
+    if conclusion.answer is Answer.NO_RELEASE:
+        notes = unchecked(case, _outputs(timeline, entries, variant))
+        conclusion = replace(conclusion, caveats=(*notes, *conclusion.caveats))
     return Finding(
         title=case.title,
         origin=case.origin,
@@ -102,11 +107,20 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)),
+        conclusion=conclusion,
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
     )
+
+
+def _outputs(timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> dict[str, list[str]]:
+    """What each run printed, by release."""
+    by_release = group(entries)
+    return {
+        version: [seen.output for seen in repeats(by_release.get(version, []), variant).values()]
+        for version in timeline.versions
+    }
 
 
 def _excluded(one: Exclusion) -> Reason:

@@ -139,3 +139,8 @@ class Finding:
     locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reproduce: str = ""
     stages: tuple[Finding, ...] = ()
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any release has numbers of replicas to show; a script has none."""
+        return any(release.reference or release.replicas for release in self.releases)

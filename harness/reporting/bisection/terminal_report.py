@@ -38,12 +38,13 @@ def releases_table(finding: Finding) -> Table:
     """One row per release: verdict, symptoms, and both numbers."""
     question = finding.question
     settings = "".join(f", {name}={value}" for name, value in question.options)
-    valued = any(release.value for release in finding.releases)
-    value = ("value",) if valued else ()
-    columns = ("date", "verdict", "symptoms", *value, "1 replica", f"{question.replicas} replicas", "why")
-    made = table(clean(f"{question.case}{settings}: {finding.title}", 160), (clean(question.package), *columns))
+    numbers = ("1 replica", f"{question.replicas} replicas") if finding.has_numbers else ()
+    value = ("value",) if any(release.value for release in finding.releases) else ()
+    columns = ("date", "verdict", "symptoms", *value, *numbers, "why")
+    title = f"{question.case}{settings}: {finding.title}" if finding.title else f"{question.case}{settings}"
+    made = table(clean(title, 160), (clean(question.package), *columns))
     for release in finding.releases:
-        made.add_row(*_cells(release, valued=valued))
+        made.add_row(*_cells(release, valued=bool(value), numbered=bool(numbers)))
     return made
 
 
@@ -76,7 +77,7 @@ def _causes(finding: Finding) -> Iterator[str]:
             yield f"  - {clean(f'{cause.role} {place}: {cause.link} ({cause.title}){changed}', 1000)}"
 
 
-def _cells(release: ReleaseResult, *, valued: bool) -> list[str]:
+def _cells(release: ReleaseResult, *, valued: bool, numbered: bool) -> list[str]:
     verdict = release.verdict.value if release.verdict else "not run"
     style = STYLES[verdict]
     why = clean(release.reason.split("; ")[0], 90)
@@ -86,7 +87,6 @@ def _cells(release: ReleaseResult, *, valued: bool) -> list[str]:
         f"[{style}]{verdict}[/]",
         ", ".join(s.value for s in release.symptoms),
         *([escape(clean(release.value, 40))] if valued else []),
-        escape(key_numbers(release.reference)),
-        escape(key_numbers(release.replicas)),
+        *([escape(key_numbers(release.reference)), escape(key_numbers(release.replicas))] if numbered else []),
         escape(why),
     ]

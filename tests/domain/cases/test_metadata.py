@@ -199,6 +199,8 @@ BAD_VALUES = [
     ("tolerance", "loose", "a relative tolerance such as 1e-3, or 'not compared'"),
     ("tolerance", True, "a relative tolerance such as 1e-3, or 'not compared'"),
     ("fixes", "none", "a list of strings"),
+    ("files", "cells.csv", "a list of strings"),
+    ("runner", "nose", "one of script, pytest, unittest, main, command"),
     ("fit", ["epochs"], "a table of numbers, strings and booleans"),
     ("fit", {"epochs": [1]}, "a table of numbers, strings and booleans"),
     ("fit", {"since": date(2025, 1, 1)}, "a table of numbers, strings and booleans"),

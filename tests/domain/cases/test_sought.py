@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from harness.domain.cases.case import Case, Level
-from harness.domain.cases.sought import check_sought, looking_for, read_equals, read_flags
+from harness.domain.cases.shapes.runners import Runner
+from harness.domain.cases.sought import check_sought, looking_for, read_equals, read_flags, read_value
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from tests.examples import case
@@ -16,6 +17,11 @@ SCRIPT = case(level=Level.SCRIPT)
 @pytest.mark.parametrize(("given", "text"), [(0, "0"), (7.5, "7.5"), (float("nan"), "nan"), ("adam", "adam")])
 def test_what_a_value_should_be_is_a_number_or_a_text(given, text):
     assert read_equals("case.py", "equals", given) == text
+
+
+@pytest.mark.parametrize("where", ["json:loss", "json: history.loss", "loss: (.*)", "[0-9]+ (?:passed|failed)"])
+def test_where_a_value_stands(where):
+    assert read_value("case.py", "value", where) == where
 
 
 @pytest.mark.parametrize(
@@ -41,6 +47,7 @@ def test_flags_that_run_something_else_are_refused(flags):
         (SCRIPT, (Symptom.WARNING,), "which warning"),
         (SCRIPT, (Symptom.CHANGED_VALUE,), "which value"),
         (case(python_flags=("-O",)), (), "are for scripts"),
+        (case(level=Level.SCRIPT, runner=Runner.COMMAND, python_flags=("-O",)), (), "starts Python itself"),
     ],
 )
 def test_what_cannot_be_found_in_this_way_is_refused_with_what_to_do(about: Case, asked, what):

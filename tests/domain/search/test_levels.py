@@ -117,7 +117,7 @@ def test_a_value_that_differs_in_every_release_is_noise_and_no_row_of_changes():
 @pytest.mark.parametrize("symptoms", [[], [VALUE], [Symptom.EXCEPTION]])
 def test_there_is_one_view_per_wrong_level_and_none_where_nobody_asks(symptoms):
     blocked = ReleaseState(blocked=recorded("broken"))
-    history = [ReleaseState(runs=(run(value),)) for value in ("0.0", "7.4", "2.1", None)]
+    history = [ReleaseState(runs=(run(value), {})) for value in ("0.0", "7.4", "2.1", None)]
     views = level_views([*history, blocked], symptoms)
     assert len(views) == (0 if symptoms == [Symptom.EXCEPTION] else 2)
     for view in views:
