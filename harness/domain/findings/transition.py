@@ -113,12 +113,13 @@ def folded(untested: Sequence[Untested]) -> tuple[Untested, ...]:
     )
 
 
-_VERBS = {Kind.REGRESSION: "begins", Kind.RECOVERY: "ends", Kind.CHANGE: "goes on with another value"}
+VERBS = {Kind.REGRESSION: "begins", Kind.RECOVERY: "ends", Kind.CHANGE: "goes on with another value"}
+"""What a symptom does at a transition."""
 
 
 def describe(transition: Transition) -> str:
     """One transition as a clause."""
-    verb = _VERBS[transition.kind]
+    verb = VERBS[transition.kind]
     place = f"{transition.last_before} -> {transition.first_after}"
     values = f", {transition.before} becomes {transition.after}" if transition.before or transition.after else ""
     return f"{transition.symptom.value} {verb} {place}{values}{''.join(_reservations(transition))}"
