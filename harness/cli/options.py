@@ -110,7 +110,7 @@ environment_options = together(
         "mode",
         kind=Mode,
         default=Mode.FIXED,
-        help="Hold the companions fixed, or take those of each release's day.",
+        help="Keep to one set of companions as far as it resolves, or take those of each release's day.",
     ),
     click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
     enum_option(

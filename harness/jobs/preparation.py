@@ -184,6 +184,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         companions=companions.pinned,
         lock=companions.shared,
         containment=services.containment,
+        named=tuple(sorted(companions.wanted.names)),
     )
 
 

@@ -23,6 +23,7 @@ from harness.domain.verdicts.surroundings import not_here
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
+from harness.jobs.parting import Parting, part
 from harness.jobs.preparation import (
     Plan,
     Stopwatch,
@@ -82,6 +83,9 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
             if case.reference:
                 run_reference(services, wanted, runner, journal)
             run_search(wanted, runner, journal)
+            part(
+                Parting(services=services, runner=runner, case=case, companions=plan.companions, header=header), journal
+            )
         finding = assemble.compose(header, journal.entries())
         services.reports.finding(finding, journal.folder)
         warn(listener, journal.restored())

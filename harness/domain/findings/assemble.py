@@ -10,15 +10,19 @@ from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
+from harness.domain.findings.confounding import Tried, companions_of, confounded, next_crossings, runs_needed
 from harness.domain.findings.finding import Answer, Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.run import RunHeader
-from harness.domain.findings.transition import Untested
+from harness.domain.findings.transition import Transition, Untested
 from harness.domain.findings.transitions import signature_changes, transitions
 from harness.domain.findings.unchecked import unchecked
+from harness.domain.releases.companions import Mode
+from harness.domain.releases.moves import Move, moves
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
 from harness.domain.search.posterior import settle
 from harness.domain.search.strategy import stopped_early
+from harness.domain.trials.crossing import Crossing
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
@@ -39,12 +43,13 @@ class Folded:
     Attributes:
         states: One state per release.
         taken: How many entries they are made of.
+        baseline: The trial whose value is the right one; None while there is none.
     """
 
     def __init__(self, case: Case, timeline: Timeline, variant: Variant) -> None:
         self._case, self._timeline, self._variant = case, timeline, variant
         self._reference: list[Entry] = []
-        self._baseline: Observation | None = None
+        self.baseline: Observation | None = None
         self._places = {release.version: place for place, release in enumerate(timeline.releases)}
         self._entries: dict[int, list[Entry]] = {}
         self.states = SearchHistory(len(timeline.releases))
@@ -62,7 +67,7 @@ class Folded:
                 changed.add(place)
         self._rebase(changed)
         for place in sorted(changed):
-            self.states[place] = row(self._case, self._entries[place], self._variant, self._baseline)
+            self.states[place] = row(self._case, self._entries[place], self._variant, self.baseline)
 
     def _rebase(self, changed: set[int]) -> None:
         """Judge every release anew where another observation has become the one to compare values with."""
@@ -70,8 +75,8 @@ class Folded:
             return
         by_release = (self._entries[place] for place in sorted(self._entries))
         baseline = baseline_of(self._case, self._reference, by_release, self._variant)
-        if baseline is not self._baseline:
-            self._baseline = baseline
+        if baseline is not self.baseline:
+            self.baseline = baseline
             self.states = SearchHistory(len(self._timeline.releases))
             changed.update(self._entries)
 
@@ -87,8 +92,11 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
-    states = history(case, timeline, entries, variant)
-    found = transitions(timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
+    folded = _folded(header, entries)
+    states = folded.states
+    records = _records(header, entries, folded.baseline)
+    found = confounded(header, records, _transitions(header, states))
+    described = with_values(case, results(timeline, entries, variant, states, policy.symptoms), entries, variant)
     conclusion = conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy))
     if conclusion.answer is Answer.NO_RELEASE:
         notes = unchecked(case, _outputs(timeline, entries, variant))
@@ -98,9 +106,7 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(
-            with_values(case, results(timeline, entries, variant, states, policy.symptoms), entries, variant)
-        ),
+        releases=tuple(replace(one, moved=moved_in(header, records.get(one.version))) for one in described),
         excluded=(
             *(Untested(version=x.release.version, reason=_excluded(x)) for x in timeline.excluded),
             *(Untested(version=day, reason=Reason(kind=ReasonKind.NO_BUILD)) for day in timeline.absent),
@@ -112,6 +118,50 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         locks=locks(entries),
         reproduce=header.reproduce,
     )
+
+
+def crossings_wanted(header: RunHeader, entries: Sequence[Entry]) -> tuple[list[Crossing], int]:
+    """Which releases to try beside the companions of others, and how often; none before the search has ended."""
+    folded = _folded(header, entries)
+    states = folded.states
+    if stopped_early(states, header.policy):
+        return [], 0
+    found = _transitions(header, states)
+    return next_crossings(header, _records(header, entries, folded.baseline), found), runs_needed(header, found)
+
+
+def locked_companions(header: RunHeader, entries: Sequence[Entry], version: str) -> tuple[str, ...]:
+    """The companions that a release of the timeline was tried with."""
+    return companions_of(header, _records(header, entries, None).get(version))
+
+
+def moved_in(header: RunHeader, tried: Tried | None) -> tuple[Move, ...]:
+    """The companions of a release that are not as in the run's reference set, which as-of mode does not have."""
+    if header.setting.mode != Mode.FIXED.value:
+        return ()
+    return moves(companions_of(header, tried), header.setting.lock, header.setting.named)
+
+
+def _transitions(header: RunHeader, states: SearchHistory) -> list[Transition]:
+    policy = header.policy
+    return transitions(header.timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
+
+
+def _folded(header: RunHeader, entries: Sequence[Entry]) -> Folded:
+    folded = Folded(header.case, header.timeline, header.question.variant)
+    folded.take(entries)
+    return folded
+
+
+def _records(header: RunHeader, entries: Sequence[Entry], baseline: Observation | None) -> dict[str, Tried]:
+    """Where each release and each crossing ran, and what the crossings showed."""
+    return {
+        name: Tried(
+            state=row(header.case, own, header.question.variant, baseline) if own[0].crossing else ReleaseState(),
+            environment=next((entry.environment for entry in own if entry.environment), None),
+        )
+        for name, own in group(entries).items()
+    }
 
 
 def _outputs(timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from harness.domain.errors import ExitCode
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
 from harness.domain.findings.transition import SignatureChange, Transition, Untested
+from harness.domain.releases.moves import Move
 from harness.domain.trials.observation import NonFinite
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
@@ -87,6 +88,7 @@ class ReleaseResult:
         versions: What it really imported.
         trials: What was run.
         value: What it printed where the case says that a value stands.
+        moved: Companions that are not as in the reference set, in fixed mode.
     """
 
     version: str
@@ -102,6 +104,7 @@ class ReleaseResult:
     versions: Mapping[str, str] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
     value: str = ""
+    moved: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from harness.domain.findings.evidence import Evidence
 from harness.domain.findings.finding import Finding
 from harness.reporting.bisection import json_report, junit_report
+from harness.reporting.moved_companions import moved_lines, partings
 from harness.reporting.pages import bisection_page
 from harness.reporting.templating import environment
 
 
 def markdown(finding: Finding) -> str:
     """``report.md``: can be pasted into an issue; the verdict sentence stands first."""
-    return environment().get_template("report.md").render(finding=finding)
+    return environment().get_template("report.md").render(finding=finding, moved_lines=moved_lines, partings=partings)
 
 
 def html(finding: Finding, evidence: Evidence | None = None) -> str:

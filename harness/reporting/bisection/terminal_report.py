@@ -14,6 +14,7 @@ from harness.domain.findings.evidence import without_evidence
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.next_steps import next_steps
 from harness.domain.findings.transition import VERBS, Transition
+from harness.reporting.moved_companions import moved_lines, partings
 from harness.reporting.ribbons import MOST_CELLS, State, columns, ribbons, told_once
 from harness.reporting.terminal import end, line, narrow_table
 from harness.reporting.text import clean, number
@@ -41,6 +42,8 @@ def terminal(finding: Finding, folder: Path) -> RenderableType:
     for n, transition in enumerate(finding.transitions, 1):
         parts += _transition(n, transition)
     parts.append(line(clean(f"{conclusion.history} {conclusion.coverage}", 2000)))
+    parts += [line(f"  - {clean(one, 1000)}") for one in partings(finding)]
+    parts += [line(f"  - {clean(one, 1000)}") for one in moved_lines(finding)]
     parts += [line(f"  - {clean(caveat, 1000)}") for caveat in conclusion.caveats]
     parts += map(line, _stages(finding))
     parts += ["", *releases_table(finding)]
@@ -131,6 +134,7 @@ def _stages(finding: Finding) -> Iterator[str]:
         yield clean(f"{stage.question.package}: {conclusion.sentence} {conclusion.coverage}", 2000)
         for transition in stage.transitions:
             yield from (f"  - {text}" for text in _causes(transition))
+        yield from (f"  - {clean(one, 1000)}" for one in (*partings(stage), *moved_lines(stage)))
         yield from _stages(stage)
 
 

@@ -11,6 +11,7 @@ from harness.domain.findings.evidence import Evidence, without_evidence
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.next_steps import next_steps
 from harness.domain.findings.transition import Transition
+from harness.reporting.moved_companions import moved_lines, partings
 from harness.reporting.pages import axis, charts, page
 from harness.reporting.pages.charts import Chart, Line
 from harness.reporting.ribbons import told_once
@@ -76,6 +77,8 @@ def html(finding: Finding, evidence: Evidence | None = None, *, paste: str = "")
         weights=weights(finding, section.evidence),
         command=_command(finding),
         paste=paste,
+        partings=partings,
+        moved_lines=moved_lines,
     )
 
 
