@@ -87,6 +87,7 @@ class ReleaseResult:
         environment: Key of its environment.
         versions: What it really imported.
         trials: What was run.
+        value: What it printed where the case says that a value stands.
         moved: Companions that are not as in the reference set, in fixed mode.
     """
 
@@ -102,6 +103,7 @@ class ReleaseResult:
     environment: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
+    value: str = ""
     moved: tuple[Move, ...] = ()
 
 
