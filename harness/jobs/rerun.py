@@ -26,8 +26,7 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
     words += _of_case(request)
     words += _repeated("--symptom", (symptom.value for symptom in question.symptoms))
     words += parameters.words(question.options)
-    words += _options([(f"--{name}", getattr(request, name), None) for name in SOUGHT if name != "python_flags"])
-    words += [f"--python-flag={flag}" for flag in request.python_flags]
+    words += _of_sought(request)
     words += _options(
         [
             ("--replicas", request.replicas, None),
@@ -54,6 +53,7 @@ def of_grid(case: str, request: GridRequest, ends: tuple[str, str], also: tuple[
     words += _repeated("--symptom", (symptom.value for symptom in request.symptoms))
     words += _repeated("--set", request.settings)
     words += _options([("--replicas", request.replicas, None), ("--repeats", request.repeats, None)])
+    words += _of_sought(request)
     words += _options([("--max-gap", request.max_gap, None), *_of_environment(request)])
     return shlex.join([*words, *_options([("--order", request.order.value, Order.VERSION.value)])])
 
@@ -96,6 +96,12 @@ def _of_verifying(request: VerifyRequest, question: Question) -> list[str]:
             ("--order", request.order.value, Order.VERSION.value),
         ]
     )
+
+
+def _of_sought(request: BisectRequest) -> list[str]:
+    """What is looked for beside how a trial ends."""
+    words = _options([(f"--{name}", getattr(request, name), None) for name in SOUGHT if name != "python_flags"])
+    return words + [f"--python-flag={flag}" for flag in request.python_flags]
 
 
 def _of_case(request: EnvironmentRequest) -> list[str]:

@@ -15,6 +15,7 @@ from rich.console import Group
 
 from harness.cli import options
 from harness.cli.main import COMMANDS
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.releases.companions import Mode
@@ -35,6 +36,9 @@ ENVIRONMENT: list[Reached] = [
     (("--with", "numpy==2.0.2", "--with", "scipy==1.1"), "pins", ("numpy==2.0.2", "scipy==1.1")),
     (("--companions", "as-of"), "mode", Mode.AS_OF),
     (("--python", "3.11"), "python", "3.11"),
+    (("--override", "protobuf==4.25.8"), "overrides", ("protobuf==4.25.8",)),
+    (("--backend", "jax"), "backend", Backend.JAX),
+    (("--env", "A=1"), "env", ("A=1",)),
 ]
 RUN: list[Reached] = [
     (("--jobs", "3"), "jobs", 3),
@@ -68,6 +72,7 @@ NEEDED = {
     "bisect": ("identity",),
     "diagnose": ("identity",),
     "export": ("identity", "--release", "latest"),
+    "grid": ("identity", "--also", "tensorflow", "--also-from", "2.17.1"),
     "history": ("identity",),
     "report": ("reports/run",),
     "repro": ("3.9.0",),
@@ -96,6 +101,13 @@ REACHED: dict[str, list[Reached]] = {
         *ENVIRONMENT, *SET, *REPLICAS, *FRESH, *RELEASE, (("--policy", "mixed_float16"), "policy", "mixed_float16"),
     ],
     "export": [*ENVIRONMENT, *SET, *PACKAGE, *REPLICAS, *RELEASE],
+    "grid": [
+        *SOUGHT, *RANGE, *ENVIRONMENT, *RUN, *SET, *PACKAGE, *REPLICAS, *SYMPTOMS, *REPEATS,
+        (("--also", "numpy"), "also", "numpy"),
+        (("--also-from", "2.18.1"), "also_first", "2.18.1"),
+        (("--also-to", "2.19.1"), "also_last", "2.19.1"),
+        (("--max-gap", "2"), "max_gap", 2),
+    ],
     "history": [],
     "nightly": [
         *ENVIRONMENT,

@@ -25,6 +25,7 @@ from harness.services import open_services
 @options.set_option
 @options.package_option
 @options.symptom_option(help="Ask for this symptom only (repeatable; default: every symptom that is seen).")
+@options.sought_options
 @options.replicas_option
 @click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Trials per cell.")
 @click.option(
@@ -43,7 +44,8 @@ def command(request: GridRequest, *, as_json: bool) -> int:
     \b
     The first version of the other package is bisected; each next one starts at the border of the one before it.
     The four corners and both sides of each border are run. What lies between two cells with the same verdict is
-    taken over from them, not run, and marked. Each version of the other package has the folder of a run of its own.
+    taken over from them, not run, and marked. A cell is bad where any symptom shows; --symptom asks for one.
+    Each version of the other package has the folder of a run of its own, and companions of its own.
     Exit codes as of bisect.
     """  # noqa: D301 - click wants the character itself
     with open_services() as services, Terminal(jobs=request.jobs) as terminal:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
+from harness.domain.cases.sought import looking_for
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
@@ -37,7 +38,7 @@ from harness.jobs.preparation import (
 )
 from harness.jobs.protocols import Journal, RunJournal, Services
 from harness.jobs.requests import GridRequest, RangeRequest
-from harness.jobs.timeline_search import SearchRequest, check_runs_here, prepare, run_reference
+from harness.jobs.timeline_search import SearchRequest, check_runs_here, prepare
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +104,13 @@ def search_grid(services: Services, request: GridRequest, listener: Listener) ->
 def _case(services: Services, request: GridRequest) -> Case:
     case = read_case(services, request.case, request, package=request.package)
     case = with_changes(case, replicas=request.replicas, repeats=request.repeats)
+    case = looking_for(case, request.sought, request.symptoms)
     parameters.parse(case, request.settings)
-    if needs_baseline(case) and not case.reference:
+    if needs_baseline(case):
         raise UsageError(
-            f"the case {case.name} compares with the oldest release, and a grid has several",
+            f"the case {case.name} compares with another release, and that one is good beside one version only",
             where="CASE",
-            hint="say in the case what the value should be: equals, or a release as reference",
+            hint="say what the value should be: --equals VALUE",
         )
     return case
 
@@ -169,8 +171,6 @@ def _run_column(
     grid: _Grid, wanted: SearchRequest, runner: Runner, journal: RunJournal, near: tuple[Column, bool]
 ) -> tuple[Cell, ...]:
     """Run what the search asks for in one column; returns its cells."""
-    if wanted.case.reference:
-        run_reference(grid.services, wanted, runner, journal)
     neighbour, ends = near
 
     def choose(running: Sequence[int], room: int) -> list[int]:

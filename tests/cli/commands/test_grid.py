@@ -23,6 +23,7 @@ AXES = ("--from", "3.5.0", "--to", "3.10.0", "--also", "tensorflow", "--also-fro
         "--symptom exception --symptom wrong-metric",
         "--replicas 4 --repeats 3 --max-gap 2",
         "--python 3.11 --companions as-of --order date",
+        "--value loss:(.*) --equals nan --warning odd --match ValueError --python-flag=-O",
         "--set fault=nan --backend tensorflow --env A=1 --override protobuf==4.25.8",
     ],
 )
