@@ -22,6 +22,7 @@ from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.fixes import patched_tree
 from harness.adapters.trials.probe_results import (
+    check_alike,
     check_canary,
     check_imports,
     import_failure,
@@ -139,9 +140,12 @@ class Probe:
                 imported = check_imports(case, results, trials[0].release, ended, environment.executable)
                 self._times.add(imported.seconds)
                 note = imported.note
-            if needs_canary and check_canary(results, ended, speaks=speaks(case)):
-                sealed.touch()
+            green = not needs_canary or check_canary(results, ended, speaks=speaks(case))
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            if not green:
+                check_alike(results, ended, read)
+            elif needs_canary:
+                sealed.touch()
             changed = tuple(views.written()[:MOST_CHANGED])
             noted = [replace(one, changed=changed, notes=(note,) if note else ()) for one in read]
             return [_partly(fix, patched.left_out, one) for one in noted] if fix is not None and patching else noted
