@@ -21,7 +21,7 @@ from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, over
 from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.address import index_address
 from harness.adapters.index.package_index import FRESH_SECONDS
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import HarnessError, UsageError
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of, version_of
@@ -37,8 +37,8 @@ def _recent(file: Path) -> Companions | None:
     try:
         if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
             return None
-        plan = codec.loads(Companions, file.read_bytes())
-    except (OSError, codec.Malformed):
+        plan = codec.loads(Companions, read_checked(file, file.name))
+    except (OSError, ValueError):
         return None
     return plan if Path(plan.interpreter.path).exists() else None
 
@@ -107,7 +107,7 @@ class Planner:
         if (known := _recent(file)) is not None:
             return known
         made = self._plan_anew(timeline, wanted, mode, python)
-        write_whole(file, codec.dumps(Companions, made))
+        write_checked(file, codec.dumps(Companions, made), file.name)
         return made
 
     def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:

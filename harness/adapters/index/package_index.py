@@ -18,7 +18,7 @@ from harness import codec
 from harness.adapters.index.address import ADDRESS_VARIABLES, index_address
 from harness.adapters.index.deadline import within
 from harness.adapters.index.files import collect, pure_wheels
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.releases.index_page import IndexPage
@@ -65,7 +65,7 @@ class PackageIndex:
         except (requests.RequestException, ValueError, OSError) as error:
             return self._fall_back(package, cached, error)
         page = IndexPage(package=name, fetched=time.time(), releases=collect(name, files), wheels=pure_wheels(files))
-        write_whole(self._file(name), codec.dumps(IndexPage, page))
+        write_checked(self._file(name), codec.dumps(IndexPage, page), name)
         return page
 
     def releases(self, package: str) -> tuple[Release, ...]:
@@ -146,8 +146,8 @@ class PackageIndex:
     def _cached(self, package: str) -> IndexPage | None:
         """Return the cached page; an unreadable one counts as absent."""
         try:
-            return codec.loads(IndexPage, self._file(package).read_bytes())
-        except (OSError, codec.Malformed):
+            return codec.loads(IndexPage, read_checked(self._file(package), package))
+        except (OSError, ValueError):
             return None
 
 

@@ -14,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from harness import codec
 from harness.adapters.storage import formats, json_lines
+from harness.adapters.storage.checksums import marked, unmarked
 from harness.adapters.storage.files import disk_errors, write_whole
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
@@ -134,7 +135,7 @@ class FileJournal:
             )
         how = "removed" if found is None else "replaced" if found[:2] != (self._written or ())[:2] else "changed"
         lines = [formats.dumps(RunHeader, self.header), *(codec.dumps(Entry, entry) for entry in self._entries)]
-        write_whole(self._path, "".join(f"{line}\n" for line in lines))
+        write_whole(self._path, "".join(f"{marked(line)}\n" for line in lines))
         self._written = _identity(self._path)
         self._problem = f"{self._path} was {how} during the run; it was written again, and nothing is lost"
 
@@ -164,7 +165,7 @@ def read(folder: Path) -> tuple[RunHeader, list[Entry]]:
             hint="start it again without --resume",
         )
     try:
-        header = formats.loads(RunHeader, first, where=str(path))
+        header = formats.loads(RunHeader, unmarked(first), where=str(path))
         with _no_collection():
             entries = _shared(_entry(line) for line in lines)
     except codec.Malformed as error:
@@ -219,7 +220,7 @@ def _shared(entries: Iterable[Entry]) -> list[Entry]:
 
 def _entry(line: bytes) -> Entry:
     """Read one line; a key names a file of the report, and a stranger's must not lead out of the folder."""
-    entry = codec.loads(Entry, line)
+    entry = codec.loads(Entry, unmarked(line))
     if entry.environment is not None and not _KEY.fullmatch(entry.environment.key):
         raise codec.Malformed(f"environment.key: {entry.environment.key[:80]!r} is not a key")
     return entry

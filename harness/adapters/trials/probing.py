@@ -87,10 +87,9 @@ class Probe:
             folders: Those of the environment of which the tree gets private views.
         """
         text = _exact_text(case)
-        sealed = Path(environment.executable).parents[1] / CANARY
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
-        needs_canary = not sealed.exists() and not patching  # a patched copy proves nothing about the environment
+        with_canary = needs_canary(environment) and not patching  # a patched copy proves nothing of the environment
         with self._home.scratch() as scratch, disk_errors(scratch, "set HARNESS_HOME to a folder with space"):
             results = scratch / "results"
             results.mkdir()
@@ -100,7 +99,7 @@ class Probe:
             described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
             import_seconds = self._times.deadline_seconds
             request = {
-                **self._request(case, described, with_canary=needs_canary),
+                **self._request(case, described, with_canary=with_canary),
                 "results": str(results),
                 "import_seconds": import_seconds,
                 "case": str(path),
@@ -119,9 +118,9 @@ class Probe:
                     return [broken]
             else:
                 self._times.add(check_imports(case, results, trials[0].release, ended))
-            if needs_canary:
+            if with_canary:
                 check_canary(results, ended)
-                sealed.touch()
+                _canary(environment).touch()
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
             changed = tuple(views.written()[:MOST_CHANGED])
             seen = [replace(one, changed=changed) for one in read] if changed else read
@@ -193,6 +192,15 @@ class Probe:
         if fix is not None and not fix.patches_files:
             described["fix"] = {"name": fix.name, "path": fix.path, "options": dict(fix.options)}
         return described
+
+
+def needs_canary(environment: Environment) -> bool:
+    """Whether no canary was good in an environment yet: then one runs first, beside the trials."""
+    return not _canary(environment).exists()
+
+
+def _canary(environment: Environment) -> Path:
+    return Path(environment.executable).parents[1] / CANARY
 
 
 def _package_folder(environment: Environment, case: Case) -> Path:
