@@ -95,6 +95,18 @@ def test_a_bit_that_turned_over_is_damage_and_no_verdict(run: Path, line: int) -
             assert (found, len(entries)) == (header(), 3), "the name of the checksum was hit, and nothing else"
 
 
+def test_what_entries_have_in_common_is_there_once_and_is_the_same(run: Path) -> None:
+    found, other = (one for one in read(run)[1][:2])
+    assert found.finished is not None
+    assert other.finished is not None
+    assert found.environment is other.environment
+    assert found.release is other.release
+    assert found.finished.trial.variant is other.finished.trial.variant
+    assert found.finished.observation.ending is other.finished.observation.ending
+    lines = (run / journal.NAME).read_bytes().splitlines()
+    assert codec.dumps(Entry, found).encode() == unmarked(lines[1])
+
+
 def test_a_journal_without_checksums_is_read(run: Path) -> None:
     path = run / journal.NAME
     path.write_bytes(b"".join(unmarked(line) + b"\n" for line in path.read_bytes().splitlines()))
