@@ -78,7 +78,14 @@ def _fixed_release(services: Services, case: Case, request: VerifyRequest, liste
     wanted = request.fixed_in or ""
     if wanted == "nightly":
         page = page_of(services, nightly_package(case.package), listener)
-        return sort((r for r in page.releases if r.yanked is None), Order.VERSION)[-1]
+        usable = sort((r for r in page.releases if r.yanked is None), Order.VERSION)
+        if not usable:
+            raise UsageError(
+                f"there is no nightly of {case.package} that is not yanked",
+                where="--fixed-in nightly",
+                hint="name a release, or a commit with --clone",
+            )
+        return usable[-1]
     if is_commit(wanted) and request.clone is not None:
         return services.clone(request.clone, case.package).commit(wanted)
     return find_release(services, case.package, wanted, listener, where="--fixed-in")
