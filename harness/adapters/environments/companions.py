@@ -5,14 +5,19 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from harness.adapters.index.find_links import local_versions
+from harness.adapters.processes.accelerators import has_gpu
+from harness.domain.cases.backends import Backend
 from harness.domain.errors import UsageError
 from harness.domain.releases.companions import Wanted
 from harness.domain.releases.distributions import FRAMEWORK, import_name
+
+CPU = "cpu"
+"""Local version of the builds of torch without CUDA."""
 
 
 def framework_package() -> str:
@@ -20,11 +25,6 @@ def framework_package() -> str:
     if sys.platform == "linux" and platform.machine() == "x86_64" and not has_gpu():
         return "tensorflow-cpu"
     return "tensorflow[and-cuda]" if sys.platform == "linux" and has_gpu() else FRAMEWORK
-
-
-def has_gpu() -> bool:
-    """Whether an NVIDIA driver is loaded."""
-    return Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia0").exists()
 
 
 def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_packages: Iterable[str]) -> Wanted:
@@ -82,7 +82,21 @@ def by_own_name(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def _localized(requirement: Requirement) -> str:
-    if canonicalize_name(requirement.name) != FRAMEWORK:
+    name = canonicalize_name(requirement.name)
+    if name == Backend.JAX.value and not requirement.extras and requirement.url is None and not has_gpu():
+        return str(requirement).replace(requirement.name, "jax[cpu]", 1)  # releases before 0.4.36 need the extra
+    if name == Backend.TORCH.value and requirement.url is None and not has_gpu():
+        return _torch(requirement)
+    if name != FRAMEWORK:
         return str(requirement)
     marker = f" ; {requirement.marker}" if requirement.marker else ""
     return f"{framework_package()}{requirement.specifier}{marker}"
+
+
+def _torch(requirement: Requirement) -> str:
+    """The newest build for the CPU that the user keeps beside the index, where there is one that fits."""
+    fitting = [v for v in local_versions(requirement.name) if v.local == CPU and requirement.specifier.contains(v)]
+    if not fitting:
+        return str(requirement)
+    marker = f" ; {requirement.marker}" if requirement.marker else ""
+    return f"{requirement.name}=={fitting[-1]}{marker}"

@@ -7,9 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -17,9 +19,10 @@ from packaging.version import Version
 from harness import codec
 from harness.adapters.environments.companions import by_own_name, doubled, framework_package
 from harness.adapters.environments.interpreters import Interpreters
-from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, over_all, over_most
+from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, least_moved, over_most, reference_set
 from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.address import index_address
+from harness.adapters.index.find_links import find_links
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
@@ -28,19 +31,19 @@ from harness.domain.releases.companions import Companions, Interpreter, Mode, Wa
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Channel, Release, Timeline
 
-_PLAN_FORMAT = 2  # plans of the first version name the boundary by another word, and would be read without it
+_PLAN_FORMAT = 3  # a plan of an earlier version was made to be held whole: its releases beyond the boundary are skip
+T = TypeVar("T")
 FETCHABLE = ("3.12", "3.11")  # interpreters for which most TensorFlow releases have wheels
 
 
-def _recent(file: Path) -> Companions | None:
-    """A cached plan, if it is no older than an index page may be and its interpreter is still there."""
+def _recent(kind: type[T], file: Path) -> T | None:
+    """What was kept in a file, if it is no older than an index page may be."""
     try:
         if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
             return None
-        plan = codec.loads(Companions, read_checked(file, file.name))
+        return codec.loads(kind, read_checked(file, file.name))
     except (OSError, ValueError):
         return None
-    return plan if Path(plan.interpreter.path).exists() else None
 
 
 def _overriding(release: Release) -> tuple[str, ...]:
@@ -49,24 +52,12 @@ def _overriding(release: Release) -> tuple[str, ...]:
 
 
 def _boundary(versions: Sequence[str], pinned: PinnedSet) -> str:
-    """Describe where a set of companions no longer fits, and how to see the other side; "" when it fits all."""
-    boundaries = []
-    if pinned.first > 0:
-        before, after = versions[pinned.first - 1], versions[pinned.first]
-        boundaries.append(
-            f"the compatibility boundary lies between {before} and {after} (use --to {before} for the other side)"
-        )
-    if pinned.last < len(versions) - 1:
-        before, after = versions[pinned.last], versions[pinned.last + 1]
-        boundaries.append(
-            f"the compatibility boundary lies between {before} and {after} (use --from {after} for the other side)"
-        )
-    if not boundaries:
+    """Say over which releases the reference set holds as it is; "" when it fits both ends."""
+    if (pinned.first, pinned.last) == (0, len(versions) - 1):
         return ""
-    span = f"{versions[pinned.first]} to {versions[pinned.last]}"
     return (
-        f"one set of companions fits only {span}: {'; '.join(boundaries)}. The other releases are skip; "
-        "--companions as-of chooses companions for each release"
+        f"one set of companions holds from {versions[pinned.first]} to {versions[pinned.last]}; beyond, companions "
+        "move where they must, and each that moved is shown; a release that nothing resolves with is skip"
     )
 
 
@@ -93,27 +84,23 @@ class Planner:
 
     def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
         """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
-        parts = [
-            _PLAN_FORMAT,
-            wanted,
-            timeline.versions,
-            mode.value,
-            python,
-            index_address(),
-            framework_package(),
-            sys.executable,
-        ]
-        file = self._home.folder("plans") / f"{hashlib.sha256(repr(parts).encode()).hexdigest()[:20]}.json"
-        if (known := _recent(file)) is not None:
+        file = self._file("plan", wanted, timeline.versions, mode.value, python, framework_package(), sys.executable)
+        known = _recent(Companions, file)
+        if known is not None and Path(known.interpreter.path).exists():
             return known
         made = self._plan_anew(timeline, wanted, mode, python)
         write_checked(file, codec.dumps(Companions, made), file.name)
         return made
 
-    def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
-        """Find the newest companions that resolve with the whole timeline, on the first interpreter that does.
+    def _file(self, kind: str, *parts: object) -> Path:
+        """Where the answer to a question is kept for an hour."""
+        text = repr([kind, _PLAN_FORMAT, index_address(), find_links(), *parts])
+        return self._home.folder("plans") / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.json"
 
-        Where no set fits both ends, the one that fits the most releases is pinned, and the plan names the boundary.
+    def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
+        """Find the reference set of companions, on the first interpreter on which both ends of the timeline resolve.
+
+        Where there is none such, the set that fits the most releases is taken, and the plan says which.
 
         Raises:
             UsageError: no release of the timeline resolves; names the pair that clashes.
@@ -121,16 +108,16 @@ class Planner:
         tried: list[tuple[Interpreter, Unsatisfiable]] = []
         for interpreter in self._interpreters_for(timeline, python):
             try:
-                return self._plan_on(interpreter, timeline, wanted, mode, over_all)
+                return self._plan_on(interpreter, timeline, wanted, mode, partial(reference_set, named=wanted.names))
             except Unsatisfiable as failure:
                 tried.append((interpreter, failure))
-        partial = []
+        found = []
         for interpreter, _ in tried if mode is Mode.FIXED else ():
             with suppress(Unsatisfiable):
                 self._companions_alone(wanted, interpreter)
-                partial.append(self._plan_on(interpreter, timeline, wanted, mode, over_most))
-        if partial:
-            return max(partial, key=lambda plan: plan.takes)
+                found.append(self._plan_on(interpreter, timeline, wanted, mode, over_most))
+        if found:
+            return max(found, key=lambda plan: plan.takes)
         raise self._nothing_fits(timeline, wanted, tried)
 
     def _companions_alone(self, wanted: Wanted, interpreter: Interpreter) -> None:
@@ -151,17 +138,46 @@ class Planner:
         self, companions: Companions, release: Release, notify: Callable[[str], None] = lambda _: None
     ) -> tuple[str, ...]:
         """Resolve one release with its companions; raises `Unsatisfiable`. `notify` gets each attempt that failed."""
-        as_of = companions.mode is Mode.AS_OF and release.released is not None
-        limit = (release.released + timedelta(days=1)).isoformat() if as_of and release.released else None
-        return self._resolve(
-            release,
-            companions.wanted,
-            companions.interpreter,
-            constraints=[pin_of(line) for line in companions.lock],
-            exclude_newer=limit,
-            prefer_offline=companions.mode is Mode.FIXED,
-            notify=notify,
-        )
+        if companions.mode is Mode.FIXED:
+            return self._least_moved(companions, release, notify)
+        limit = (release.released + timedelta(days=1)).isoformat() if release.released else None
+        return self._resolve(release, companions.wanted, companions.interpreter, exclude_newer=limit, notify=notify)
+
+    def _least_moved(self, companions: Companions, release: Release, notify: Callable[[str], None]) -> Lock:
+        """The whole reference set where the release takes it, else a set that departs from it as little as possible.
+
+        What moved is kept for an hour, as plans are: it costs a call of uv for each companion that moved.
+        """
+        resolve = partial(self._resolve, release, companions.wanted, companions.interpreter, notify=notify)
+        held = [pin_of(line) for line in companions.lock]
+        with suppress(Unsatisfiable):
+            return resolve(constraints=held, prefer_offline=True, pages_are_new=True)
+        file = self._file("moved", companions, release)
+        if (known := _recent(tuple[str, ...], file)) is not None:
+            return known
+        try:
+            lock = least_moved(
+                companions.lock,
+                companions.wanted.names,
+                lambda pins, liked: resolve(constraints=pins, preferred=liked),
+                lambda pins, liked: resolve(constraints=pins, preferred=liked, pages_are_new=True),
+            )
+        except Unsatisfiable as failure:
+            raise Unsatisfiable(f"{self._clash(companions, release)}{failure.what}") from failure
+        write_checked(file, codec.dumps(tuple[str, ...], lock), file.name)
+        return lock
+
+    def _clash(self, companions: Companions, release: Release) -> str:
+        """Name the one requirement that the release does not resolve with, or that it resolves with nothing."""
+        wanted = companions.wanted
+        for requirements in ((), *((one,) for one in wanted.requirements)):
+            alone = replace(wanted, requirements=requirements)
+            try:
+                self._resolve(release, alone, companions.interpreter, pages_are_new=True)
+            except Unsatisfiable:
+                under_test = f"{release.package} {release.version}"
+                return f"{under_test} and {requirements[0]} clash: " if requirements else f"{under_test} by itself: "
+        return ""
 
     def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
         """Resolve; where the release itself requires the framework under another name, that name is used."""

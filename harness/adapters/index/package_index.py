@@ -60,7 +60,9 @@ class PackageIndex:
             if cached is not None:
                 return self._fall_back(package, cached, error)
             raise UsageError(
-                f"the index has no package {package!r}", where=package, hint="check the spelling of --package"
+                f"the index has no package {package!r}",
+                where=package,
+                hint=f"check the spelling of --package, and the index's address ({', '.join(ADDRESS_VARIABLES)})",
             ) from None
         except (requests.RequestException, ValueError, OSError) as error:
             return self._fall_back(package, cached, error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -85,15 +85,43 @@ def _not_imported(results: Path, ended: Ended) -> HarnessError:
     return Untestable(f"cannot be imported: {_last_line(ended.tail)}")
 
 
-def check_canary(results: Path, ended: Ended) -> None:
-    """Raise where the tiny training that comes first did not finish."""
+def check_canary(results: Path, ended: Ended, *, speaks: Collection[EndingKind] = ()) -> bool:
+    """Raise where the tiny training that comes first did not finish.
+
+    Args:
+        results: Folder of the results.
+        ended: How the probe ended.
+        speaks: Ends of the import of the package under test whose meaning the case says itself.
+
+    Returns:
+        Whether it finished; False: the package under test cannot be imported, which is for the case to say.
+    """
     canary = read_result(results / "canary.json", ended)
     ending = canary.ending
+    if ending.kind in speaks and ending.stage is Stage.LOAD:
+        return False
     if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
         raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
+    if ending.kind is EndingKind.REFUSED:
+        raise Untestable(redacted(ending.message or "the canary was refused"))
+    if ending.stage in (Stage.IMPORT, Stage.LOAD):
+        raise Untestable(redacted(f"cannot be imported: {_while_importing(ending)}"))
     if ending.kind is not EndingKind.FINISHED:
         why = ending.message or canary.output.strip()[-300:]
         raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {why}")
+    return True
+
+
+def _while_importing(ending: Ending) -> str:
+    match ending.kind:
+        case EndingKind.SIGNALLED:
+            return f"killed by {signal_name(ending.signal)} while importing"
+        case EndingKind.TIMED_OUT:
+            return "the import was not done at the deadline of the canary"
+        case EndingKind.EXITED:
+            return f"the process left with exit code {ending.exit_code} while importing"
+        case _:
+            return ending.message or ending.kind.value
 
 
 def read_result(path: Path, ended: Ended) -> Observation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -54,6 +54,21 @@ def read_package(path: str, key: str, value: object) -> str:
     if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", text):
         raise refused(path, key, "a distribution name", value)
     return text
+
+
+def is_variable(name: str) -> bool:
+    """Whether a trial can have an environment variable of this name; those of the harness are its own."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and not name.startswith("HARNESS_")
+
+
+def read_variables(path: str, key: str, value: object) -> dict[str, str]:
+    """Read a table of environment variables."""
+    if not isinstance(value, Mapping):
+        raise refused(path, key, "a table of NAME = 'value'", value)
+    for name, one in value.items():
+        if not isinstance(one, str) or "\0" in one or not is_variable(name):
+            raise refused(path, f"{key}.{name}", "NAME = 'value', and no name that begins with HARNESS_", one)
+    return dict(value)
 
 
 def read_version(path: str, key: str, value: object) -> str:

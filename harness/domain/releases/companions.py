@@ -29,7 +29,7 @@ class Interpreter:
 
 
 class Mode(str, Enum):
-    """One set for the whole timeline, or the one of each release's day."""
+    """One reference set for the whole timeline, or the one of each release's day."""
 
     FIXED = "fixed"
     AS_OF = "as-of"
@@ -48,6 +48,12 @@ class Wanted:
     package: str
     requirements: tuple[str, ...]
     data_packages: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Canonical names of what is asked for; TensorFlow by its own name too, which others require it by."""
+        names = {str(canonicalize_name(Requirement(text).name)) for text in self.requirements}
+        return frozenset(names | {FRAMEWORK for name in names if import_name(name) == FRAMEWORK})
 
     @property
     def overrides(self) -> tuple[str, ...]:
@@ -72,10 +78,11 @@ class Companions:
         wanted: What was asked for.
         mode: Fixed or as-of.
         interpreter: The Python of every environment.
-        lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
+        lock: In fixed mode the reference set, pinned with hashes, from which each release departs as little as it
+            can; empty in as-of mode.
         data_lock: The data packages, pinned.
-        takes: Over how many releases the lock was found to hold; 0 in as-of mode.
-        boundary: Where it stops to fit, and what to ask for instead; "" when both ends take it.
+        takes: Over how many releases the lock was found to hold as it is; 0 in as-of mode.
+        boundary: Beyond which releases companions move, or nothing resolves; "" when both ends take the lock.
     """
 
     wanted: Wanted

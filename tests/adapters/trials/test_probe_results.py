@@ -9,6 +9,9 @@ import pytest
 from harness.adapters.environments import failures
 from harness.adapters.processes.process import Ended
 from harness.adapters.trials.probe_results import read_result
+from harness.adapters.trials.probing import CANARY
+from harness.domain.cases.case import Level
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 from tests.adapters.toy_environment import ToyEnvironment
 
@@ -29,7 +32,7 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
 ) -> None:
     toys.installs(source)
     with pytest.raises(Untestable) as refused:
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
     assert expected in refused.value.what
 
 
@@ -46,7 +49,7 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
 def test_a_machine_that_fails_while_importing_is_no_skip(toys: ToyEnvironment, source: str, expected: str) -> None:
     toys.installs(source)
     with pytest.raises(InfrastructureError, match=expected):
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
 
 
 def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path: Path) -> None:
@@ -58,8 +61,40 @@ def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path
 def test_another_version_than_asked_for_is_our_fault(toys: ToyEnvironment) -> None:
     toys.installs("__version__ = '2.0'")
     with pytest.raises(HarnessError, match=r"environment of 1.0 imports toykeras 2.0") as failure:
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
     assert type(failure.value) is HarnessError
+
+
+def test_what_an_import_that_fails_means_is_for_a_script_to_say(toys: ToyEnvironment) -> None:
+    toys.installs("raise ImportError('planted: libtoy.so')")
+    assert toys.see("print('needs no toykeras')").ending.exit_code == 0
+    assert toys.see("import toykeras").ending.exit_code == 1
+    assert not (toys.folder / CANARY).exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV while importing"),
+        ("import os; os._exit(0)", "left with exit code 0 while importing"),
+        ("raise SystemExit(0)", "import toykeras: SystemExit"),
+    ],
+)
+def test_an_end_by_force_or_one_that_looks_good_is_not(toys: ToyEnvironment, source: str, expected: str) -> None:
+    """git would stop the search, or take it for good; neither says anything of the case."""
+    toys.installs(source)
+    with pytest.raises(Untestable, match=expected):
+        toys.see("import toykeras")
+
+
+def test_a_script_that_was_written_for_a_crash_meets_it(toys: ToyEnvironment) -> None:
+    toys.installs("import os; os.kill(os.getpid(), 11)")
+    assert toys.see("import toykeras", expects=Symptom.KILLED).ending.signal == 11
+
+
+def test_what_lies_below_the_package_under_test_is_the_environment_s(toys: ToyEnvironment) -> None:
+    with pytest.raises(Untestable, match="cannot be imported: import torch: ModuleNotFoundError"):
+        toys.see("pass", companions=("torch",))
 
 
 def test_a_red_canary_comes_first_and_each_time(toys: ToyEnvironment, tmp_path: Path) -> None:

@@ -98,3 +98,8 @@ def test_the_version_of_a_locked_line() -> None:
     assert version_of("Toy_Keras==1.1+cu12 --hash=sha256:0", "toy-keras") == "1.1+cu12"
     assert version_of("other==1.1", "toykeras") is None
     assert version_of("toykeras @ file:///x", "toykeras") is None
+
+
+def test_what_is_asked_for_by_name_and_by_the_name_that_others_require():
+    wanted = Wanted(package="keras", requirements=("tensorflow-cpu", "Num_Py<2"))
+    assert wanted.names == {"tensorflow-cpu", "tensorflow", "num-py"}

@@ -1,0 +1,31 @@
+"""The user's wheels beside the index."""
+
+from __future__ import annotations
+
+import pytest
+from packaging.version import Version
+
+from harness.adapters.index.find_links import FIND_LINKS_VARIABLES, find_links, local_versions
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch):
+    for name in FIND_LINKS_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_uv_s_variable_wins_over_pip_s(monkeypatch):
+    assert find_links() == ()
+    monkeypatch.setenv("PIP_FIND_LINKS", "/a https://example.org/wheels")
+    assert find_links() == ("/a", "https://example.org/wheels")
+    monkeypatch.setenv("UV_FIND_LINKS", "/b,/c")
+    assert find_links() == ("/b", "/c")
+
+
+@pytest.mark.parametrize("prefix", ["", "file://"])
+def test_versions_of_the_wheels_in_a_folder(monkeypatch, tmp_path, prefix):
+    for name in ("torch-2.13.0+cpu", "torch-2.9.1+cpu", "torchvision-0.2", "torch-odd"):
+        (tmp_path / f"{name}-cp311-cp311-manylinux_2_28_x86_64.whl").touch()
+    monkeypatch.setenv("UV_FIND_LINKS", f"https://example.org/wheels,/not/there,{prefix}{tmp_path}")
+    assert local_versions("Torch") == [Version("2.9.1+cpu"), Version("2.13.0+cpu")]
+    assert local_versions("jax") == []
