@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 from harness.adapters.environments import artifacts
-from harness.adapters.environments.companions import framework_package, wanted
+from harness.adapters.environments.companions import asked_by, framework_package, wanted
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.nox_environments import NoxEnvironments
 from harness.adapters.environments.planning import Planner
@@ -171,7 +171,7 @@ class RealServices:
             redaction.clean(tuple(pins)),
             [text for case in cases for text in case.data_packages],
         )
-        return self.planner.plan(timeline, needed, mode, python)
+        return self.planner.plan(timeline, asked_by(cases, needed), mode, python)
 
     def redacted(self, header: RunHeader) -> RunHeader:
         """The same without credentials."""

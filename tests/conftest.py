@@ -39,6 +39,8 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     # Only the interpreter of these tests is found: a machine may have a dozen, and each costs a second to look at.
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}")
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "no-pyenv"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)  # no file of the user's says where packages come from
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
     monkeypatch.setenv("UV_HTTP_TIMEOUT", "2")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     monkeypatch.chdir(tmp_path)

@@ -104,13 +104,26 @@ range_options = together(
     order_option,
 )
 environment_options = together(
-    click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
+    click.option(
+        "--with",
+        "pins",
+        multiple=True,
+        metavar="NAME==VERSION",
+        help="Pin a companion, to a version or a range (repeatable).",
+    ),
     enum_option(
         "--companions",
         "mode",
         kind=Mode,
         default=Mode.FIXED,
         help="Keep to one set of companions as far as it resolves, or take those of each release's day.",
+    ),
+    click.option(
+        "--override",
+        "overrides",
+        multiple=True,
+        metavar="NAME==VERSION",
+        help="Take this version whatever other packages require (repeatable); the package under test by NAME alone.",
     ),
     click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
     enum_option(
@@ -141,7 +154,7 @@ case_argument = together(
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the case (repeatable)."
 )
-package_option = click.option("--package", default=None, help="Distribution under test (default: the case's).")
+package_option = click.option("--package", default=None, help="Distribution under test, with extras or not: jax[cpu].")
 clone_option = functools.partial(
     click.option, "--clone", type=click.Path(path_type=Path, file_okay=False, exists=True), default=None
 )

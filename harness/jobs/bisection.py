@@ -6,7 +6,7 @@ from pathlib import Path
 
 from harness.domain.cases import parameters
 from harness.domain.findings.finding import Finding
-from harness.jobs import refinement, timeline_search
+from harness.jobs import additions, refinement, timeline_search
 from harness.jobs.events import Listener
 from harness.jobs.preparation import check_place, read_case, say_assumed, under_test, with_arguments, with_changes
 from harness.jobs.protocols import Services
@@ -32,6 +32,7 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
     parameters.parse(case, request.settings)
     check_place(services, request)
     finding, folder = timeline_search.search(services, case, request, listener)
+    finding, folder = additions.with_what_lacks(services, case, (finding, folder), request, listener)
     if len(request.channels) > 1:
         finding = refinement.descend(refinement.Descent(services, listener), case, finding, folder, request)
     return finding, folder

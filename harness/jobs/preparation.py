@@ -72,18 +72,29 @@ def with_arguments(case: Case, arguments: Sequence[str]) -> Case:
 
 
 def with_changes(
-    case: Case, *, replicas: int | None = None, strategy: str | None = None, repeats: int | None = None
+    case: Case,
+    *,
+    replicas: int | None = None,
+    strategy: str | None = None,
+    repeats: int | None = None,
+    overrides: Sequence[str] = (),
 ) -> Case:
-    """The case with what the request asks for instead; None leaves the case's own."""
+    """The case with what the request asks for instead; None leaves the case's own, and overrides are added to them."""
     changed = case
+    changed = replace(changed, overrides=tuple(dict.fromkeys((*case.overrides, *overrides)))) if overrides else changed
     changed = changed if replicas is None else replace(changed, replicas=replicas)
     changed = changed if strategy is None else replace(changed, strategy=strategy)
     return changed if repeats is None else replace(changed, repeats=repeats)
 
 
 def read_case(services: Services, name: str, request: EnvironmentRequest, *, package: str | None = None) -> Case:
-    """A case with the backend and the environment variables that a request asks for; raises `UsageError`."""
-    return services.cases.read(name, package=package).on(request.backend, request.variables)
+    """A case with the backend, variables and overrides that a request asks for; raises `UsageError`."""
+    return as_asked(services.cases.read(name, package=package), request)
+
+
+def as_asked(case: Case, request: EnvironmentRequest) -> Case:
+    """The case with the backend, variables and overrides of a request; raises `UsageError`."""
+    return with_changes(case.on(request.backend, request.variables), overrides=request.overrides)
 
 
 def as_package(services: Services, case: Case, package: str) -> Case:
@@ -93,7 +104,9 @@ def as_package(services: Services, case: Case, package: str) -> Case:
     """
     again = services.cases.read(case.word, package=package).on(case.backend, case.env)
     again = with_arguments(again, case.arguments)
-    return with_changes(again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats)
+    return with_changes(
+        again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats, overrides=case.overrides
+    )
 
 
 def under_test(services: Services, case: Case, channel: Channel) -> Case:
@@ -184,6 +197,7 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         lock=companions.shared,
         containment=services.containment,
         named=tuple(sorted(companions.wanted.names)),
+        indexes=companions.indexes,
     )
 
 

@@ -39,6 +39,17 @@ def check_pins(pins: Sequence[str]) -> None:
             raise UsageError(f"{text!r} pins nothing", where="--with", hint="write it as tensorflow==2.18.1")
 
 
+def check_overrides(overrides: Sequence[str]) -> None:
+    """Refuse an ``--override`` that is no requirement."""
+    for text in overrides:
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            raise UsageError(
+                f"{text!r} is no requirement", where="--override", hint="write it as protobuf==6.31.1"
+            ) from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentRequest:
     """What stands beside the package under test.
@@ -49,6 +60,8 @@ class EnvironmentRequest:
         python: Version or path of the interpreter; None: the best one of this machine.
         backend: Backend of Keras instead of the case's; its framework becomes the companion.
         env: Environment variables of the trials, as ``NAME=VALUE``, beside those of the case.
+        overrides: ``name==version`` in the place of what other packages require of it; the package under test by its
+            name alone.
     """
 
     pins: tuple[str, ...] = ()
@@ -56,9 +69,11 @@ class EnvironmentRequest:
     python: str | None = None
     backend: Backend | None = None
     env: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_pins(self.pins)
+        check_overrides(self.overrides)
         variables = self.variables
         if self.backend and VARIABLE in variables:
             raise UsageError(f"--backend and --env {VARIABLE} say the same", where="--backend", hint="keep --backend")

@@ -85,7 +85,8 @@ def _of_verifying(request: VerifyRequest, question: Question) -> list[str]:
 def _of_case(request: EnvironmentRequest) -> list[str]:
     """What the trials have beside what the case says."""
     backend = request.backend.value if request.backend else None
-    return [*_options([("--backend", backend, None)]), *_repeated("--env", request.env)]
+    words = [*_options([("--backend", backend, None)]), *_repeated("--env", request.env)]
+    return [*words, *_repeated("--override", request.overrides)]
 
 
 def _of_environment(request: EnvironmentRequest) -> list[Option]:

@@ -11,7 +11,7 @@ from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
 from harness.domain.findings import assemble
 from harness.domain.findings.finding import Finding
-from harness.domain.releases.distributions import FRAMEWORK
+from harness.domain.releases.distributions import FRAMEWORK, bringing
 from harness.domain.releases.nightlies import is_nightly
 from harness.domain.releases.release import Channel, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
@@ -19,6 +19,7 @@ from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.absence import missing_everywhere
 from harness.domain.verdicts.surroundings import not_here
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
@@ -165,6 +166,8 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     recalled = _recalled(request)
 
     def choose(running: Sequence[NextTrial], room: int) -> list[NextTrial]:
+        if missing_everywhere(request.case, journal.entries(), request.variant):
+            return []  # more trials would fail for the same want
         history = known()
         chosen = _same_way(recalled, history, {trial.index for trial in running}, room)
         if chosen or recalled or any(trial.why is Why.AGAIN for trial in running):
@@ -200,7 +203,12 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
 
 
 def _check_runs_here(request: SearchRequest, entries: Sequence[Entry]) -> None:
-    """Raise where the case fails in every release tried in one way that says nothing about a release."""
+    """Raise where the case fails in every release tried in one way that says nothing about a release.
+
+    A module that is known to come with one distribution is no reason to stop: it is added, and the case tried again.
+    """
+    if bringing(missing_everywhere(request.case, entries, request.variant)):
+        return
     shown = {
         release: [e.finished.observation for e in group if e.finished is not None]
         for release, group in assemble.group(entries).items()

@@ -21,6 +21,7 @@ from harness.domain.verdicts.verdict import Outcome, Verdicts
 from harness.jobs.events import Listener
 from harness.jobs.executor import unchanged
 from harness.jobs.preparation import (
+    as_asked,
     find_release,
     read_case,
     say_assumed,
@@ -150,8 +151,7 @@ def repro(services: Services, request: ReproRequest, listener: Listener) -> Repr
         Untestable: the release cannot be tested here.
         InfrastructureError: machine, index or disk failed.
     """
-    variables = request.variables
-    read = [case.on(request.backend, variables) for case in services.cases.read_all(request.cases)]
+    read = [as_asked(case, request) for case in services.cases.read_all(request.cases)]
     about = [case for case in read if case.package == request.package]
     cases = [case for case in about if not _elsewhere(case, request)] or about
     if not cases:

@@ -174,7 +174,7 @@ class TestWorkarounds:
         assert self.words(replicas=(1, 4))[-2:] == ["--replicas", "1,4"]
 
 
-BESIDE = {"pins", "mode", "python", "backend", "env", "case"}
+BESIDE = {"pins", "mode", "python", "backend", "env", "overrides", "case"}
 OF_RANGE = {"first", "last", "order"}
 OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
 

@@ -17,23 +17,26 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from harness import codec
-from harness.adapters.environments.companions import by_own_name, doubled, framework_package
+from harness.adapters.environments.companions import framework_package
+from harness.adapters.environments.contents.providers import Providers
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.pinning import Lock, PinnedSet, Resolve, least_moved, over_most, reference_set
 from harness.adapters.environments.resolver import Resolver, Unsatisfiable
-from harness.adapters.index.address import index_address
-from harness.adapters.index.find_links import find_links
 from harness.adapters.index.package_index import FRESH_SECONDS
+from harness.adapters.index.settings import described, index_settings
+from harness.adapters.processes.redaction import clean
 from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
-from harness.domain.errors import HarnessError, UsageError
+from harness.domain.errors import Untestable, UsageError
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of, version_of
 from harness.domain.releases.distributions import import_name
-from harness.domain.releases.release import Channel, Release, Timeline
+from harness.domain.releases.release import Release, Timeline
 
 _PLAN_FORMAT = 3  # a plan of an earlier version was made to be held whole: its releases beyond the boundary are skip
 T = TypeVar("T")
 FETCHABLE = ("3.12", "3.11")  # interpreters for which most TensorFlow releases have wheels
+
+OLDER = ("3.10", "3.9")  # fetched only for a script that takes nothing newer
 
 
 def _recent(kind: type[T], file: Path) -> T | None:
@@ -44,11 +47,6 @@ def _recent(kind: type[T], file: Path) -> T | None:
         return codec.loads(kind, read_checked(file, file.name))
     except (OSError, ValueError):
         return None
-
-
-def _overriding(release: Release) -> tuple[str, ...]:
-    """A commit carries the number of the last release, so what companions require of that number means nothing."""
-    return (release.exact_requirement,) if release.channel is Channel.COMMIT else ()
 
 
 def _boundary(versions: Sequence[str], pinned: PinnedSet) -> str:
@@ -62,12 +60,12 @@ def _boundary(versions: Sequence[str], pinned: PinnedSet) -> str:
 
 
 def check_locked(release: Release, lock: Sequence[str]) -> None:
-    """Raise where a lock holds another version than the release under test: local versions count."""
+    """Raise `Untestable` where a lock holds another version than the release under test: local versions count."""
     if release.source is not None:
         return
     found = [version for line in lock if (version := version_of(line, release.package)) is not None]
     if [release.parsed] != [Version(version) for version in found]:
-        raise HarnessError(
+        raise Untestable(
             f"the installer resolved {release.package} {', '.join(found) or 'not at all'} instead of {release.version}",
             where=f"{release.package} {release.version}",
             hint="this is a fault of the harness: please report it with the versions that the index lists",
@@ -81,6 +79,7 @@ class Planner:
         self._resolver = resolver
         self._interpreters = interpreters
         self._home = home
+        self.providers = Providers(resolver.listings, home)
 
     def plan(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None = None) -> Companions:
         """Return the plan made within the last hour for the same question, or make one (see `_plan_anew`)."""
@@ -89,12 +88,13 @@ class Planner:
         if known is not None and Path(known.interpreter.path).exists():
             return known
         made = self._plan_anew(timeline, wanted, mode, python)
+        made = replace(made, indexes=clean(tuple(described(index_settings()))))
         write_checked(file, codec.dumps(Companions, made), file.name)
         return made
 
     def _file(self, kind: str, *parts: object) -> Path:
         """Where the answer to a question is kept for an hour."""
-        text = repr([kind, _PLAN_FORMAT, index_address(), find_links(), *parts])
+        text = repr([kind, _PLAN_FORMAT, index_settings(), *parts])
         return self._home.folder("plans") / f"{hashlib.sha256(text.encode()).hexdigest()[:20]}.json"
 
     def _plan_anew(self, timeline: Timeline, wanted: Wanted, mode: Mode, python: str | None) -> Companions:
@@ -106,7 +106,7 @@ class Planner:
             UsageError: no release of the timeline resolves; names the pair that clashes.
         """
         tried: list[tuple[Interpreter, Unsatisfiable]] = []
-        for interpreter in self._interpreters_for(timeline, python):
+        for interpreter in self._interpreters_for(timeline, wanted, python):
             try:
                 return self._plan_on(interpreter, timeline, wanted, mode, partial(reference_set, named=wanted.names))
             except Unsatisfiable as failure:
@@ -125,13 +125,15 @@ class Planner:
         if wanted.requirements:
             self._resolver.lock(wanted.requirements, python=interpreter.path, overrides=wanted.overrides)
 
-    def _interpreters_for(self, timeline: Timeline, python: str | None) -> Iterator[Interpreter]:
-        """Those of this machine, then those that can be fetched."""
-        suitable = self._suitable(timeline, python)
+    def _interpreters_for(self, timeline: Timeline, wanted: Wanted, python: str | None) -> Iterator[Interpreter]:
+        """Those of this machine that the case takes, then those that can be fetched; `python` alone where given."""
+        suitable = self._suitable(timeline, wanted, python)
         yield from suitable
         known = {interpreter.minor for interpreter in suitable}
-        for minor in FETCHABLE if python is None else ():
-            if minor not in known and (fetched := self._interpreters.fetch(minor)):
+        older = OLDER if wanted.requires_python and not known else ()
+        for minor in (*FETCHABLE, *older) if python is None else ():
+            asked = minor not in known and wanted.accepts_python(f"{minor}.99")
+            if asked and (fetched := self._interpreters.fetch(minor)):
                 yield fetched
 
     def lock_for(
@@ -179,24 +181,33 @@ class Planner:
                 return f"{under_test} and {requirements[0]} clash: " if requirements else f"{under_test} by itself: "
         return ""
 
-    def _resolve(self, release: Release, wanted: Wanted, interpreter: Interpreter, **settings: Any) -> tuple[str, ...]:
-        """Resolve; where the release itself requires the framework under another name, that name is used."""
-        lock: tuple[str, ...] = ()
-        for requirements in (wanted.requirements, by_own_name(wanted.requirements)):
-            lock = self._resolver.lock(
-                [release.exact_requirement, *requirements],
+    def _resolve(
+        self,
+        release: Release,
+        wanted: Wanted,
+        interpreter: Interpreter,
+        constraints: Sequence[str] = (),
+        **settings: Any,
+    ) -> tuple[str, ...]:
+        """Resolve; where two distributions would bring the same module, one of them stands in for the other."""
+
+        def resolve(overrides: Sequence[str], pins: Sequence[str]) -> tuple[str, ...]:
+            return self._resolver.lock(
+                [wanted.installs(release), *wanted.requirements],
                 python=interpreter.path,
-                overrides=(*wanted.overrides, *_overriding(release)),
+                overrides=(*wanted.overrides_for(release), *overrides),
+                constraints=(*constraints, *pins),
                 **settings,
             )
-            if not doubled(name_of(line) for line in lock):
-                break
+
+        lock = self.providers.single(resolve, wanted)
         check_locked(release, lock)
         return lock
 
-    def _suitable(self, timeline: Timeline, python: str | None) -> list[Interpreter]:
-        """Interpreters that the most releases accept, in the order of preference."""
-        found = [self._interpreters.named(python)] if python else self._interpreters.candidates()
+    def _suitable(self, timeline: Timeline, wanted: Wanted, python: str | None) -> list[Interpreter]:
+        """Interpreters that the case and the most releases accept, in the order of preference."""
+        named = [self._interpreters.named(python)] if python else None
+        found = named or [one for one in self._interpreters.candidates() if wanted.accepts_python(one.version)]
         accepted = {i.path: sum(r.accepts_python(i.version) for r in timeline.releases) for i in found}
         most = max(accepted.values(), default=0)
         return [i for i in found if accepted[i.path] == most] if most else []
@@ -241,6 +252,7 @@ class Planner:
         span = f"{wanted.package} {timeline.versions[0]} to {timeline.versions[-1]}"
         if not tried:
             needs = sorted({r.requires_python or "any" for r in timeline.releases})
+            needs += [f"the script {wanted.requires_python}"] if wanted.requires_python else []
             found = ", ".join(i.version for i in self._interpreters.candidates())
             return UsageError(
                 f"no Python of this machine is accepted by {span}",

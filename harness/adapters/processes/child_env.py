@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 from pypi_simple import PYPI_SIMPLE_ENDPOINT
 
-from harness.adapters.index.address import index_address
-from harness.adapters.index.find_links import find_links, local_versions
+from harness.adapters.index.find_links import local_versions
+from harness.adapters.index.settings import for_uv, index_settings
 from harness.adapters.processes.accelerators import has_gpu
 from harness.adapters.processes.redaction import redacted
 
@@ -30,6 +30,7 @@ INSTALLER = (
     "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
     "UV_CACHE_DIR", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
     "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
+    "UV_NO_CONFIG",
 )  # fmt: skip
 INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
 
@@ -77,21 +78,18 @@ def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, 
         if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
     }
     inherited.pop("UV_INDEX_URL", None)  # the old name of what is set here
-    return {**inherited, **_beside_the_index(), "UV_DEFAULT_INDEX": index_address(), **extra}
+    return {**inherited, **_torch_builds(), **for_uv(index_settings()), **extra}
 
 
-def _beside_the_index() -> dict[str, str]:
-    """Where the user keeps wheels, and which builds of torch are wanted: without CUDA where there is no GPU.
+def _torch_builds() -> dict[str, str]:
+    """Which builds of torch are wanted: without CUDA where there is no GPU.
 
     uv then takes torch from the index of PyTorch itself. A user who has an index or wheels of his own is not overruled.
     """
-    places = find_links()
-    own = bool(local_versions("torch")) or index_address() != PYPI_SIMPLE_ENDPOINT
+    settings = index_settings()
+    own = bool(local_versions("torch") or settings.extra) or settings.default != PYPI_SIMPLE_ENDPOINT
     torch = os.environ.get(TORCH_BACKEND) or ("" if own or has_gpu() else "cpu")
-    return {
-        **({"UV_FIND_LINKS": ",".join(places)} if places else {}),
-        **({TORCH_BACKEND: torch} if torch else {}),
-    }
+    return {TORCH_BACKEND: torch} if torch else {}
 
 
 def case_settings() -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
+from harness.adapters.environments.contents.installed import module_of
 from harness.adapters.environments.failures import Transient
 from harness.adapters.environments.isolation import LAUNCH_FAILURE, SETTING, Views
 from harness.adapters.processes import child_env
@@ -90,6 +91,9 @@ class Probe:
             folders: Those of the environment of which the tree gets private views.
         """
         text = _exact_text(case)
+        module = module_of(case.package, case.import_name, environment.executable)
+        case = case if module == case.import_name else replace(case, module=module)
+        note = ""
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
         with_canary = needs_canary(environment, case) and not patching  # a patched copy proves nothing
@@ -123,13 +127,15 @@ class Probe:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
             else:
-                self._times.add(check_imports(case, results, trials[0].release, ended))
+                imported = check_imports(case, results, trials[0].release, ended, environment.executable)
+                self._times.add(imported.seconds)
+                note = imported.note
             if with_canary and check_canary(results, ended, speaks=speaks(case)):
                 _canary(environment, case).touch()
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
             changed = tuple(views.written()[:MOST_CHANGED])
-            seen = [replace(one, changed=changed) for one in read] if changed else read
-            return [_partly(fix, patched.left_out, one) for one in seen] if fix is not None and patching else seen
+            noted = [replace(one, changed=changed, notes=(note,) if note else ()) for one in read]
+            return [_partly(fix, patched.left_out, one) for one in noted] if fix is not None and patching else noted
 
     def _request(self, case: Case, described: Sequence[Mapping[str, Any]], *, with_canary: bool) -> dict[str, Any]:
         """What the probe is asked for, as far as it does not depend on where it runs."""
@@ -251,7 +257,8 @@ def _unchanged(case: Case) -> beside.Beside:
 
 def _package_folder(environment: Environment, case: Case) -> Path:
     """Where the package under test lies in an environment."""
-    found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{case.import_name}"))
+    place = case.import_name.replace(".", "/")
+    found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{place}"))
     if not found:
         raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
     return found[0]

@@ -43,7 +43,17 @@ _ASKED = (
     "parameters",
 )
 """Fields beside the code that an answer depends on."""
-_ADDED = ("runner", "node", "arguments", "beside_digest", "backend", "env")
+_ADDED = (
+    "runner",
+    "node",
+    "arguments",
+    "beside_digest",
+    "backend",
+    "env",
+    "extras",
+    "overrides",
+    "requires_python",
+)
 """Such fields that came later: they count where they are set, so that the digest of an older case is what it was."""
 
 
@@ -109,6 +119,11 @@ class Case:
         title: One line.
         origin: URLs of the reports it stands for.
         package: Distribution under test.
+        extras: Its extras that are installed with it: ``cpu`` for ``jax[cpu]``.
+        module: Module that it was found to install; "" where its name tells.
+        overrides: Requirements that stand in for what other packages ask for: ``name==version``, or the name of the
+            package under test alone, of which then every release is taken.
+        requires_python: Interpreters that the script takes; "" for any.
         since: Where a search begins when nothing else is said; "" when that must be said.
         companions: Requirements installed beside it; ``tensorflow`` is asked for by that name.
         data_packages: Requirements that only carry files and are installed without dependencies.
@@ -143,6 +158,10 @@ class Case:
     title: str = ""
     origin: tuple[str, ...] = ()
     package: str = "keras"
+    extras: tuple[str, ...] = ()
+    module: str = ""
+    overrides: tuple[str, ...] = ()
+    requires_python: str = ""
     since: str = ""
     companions: tuple[str, ...] = ()
     data_packages: tuple[str, ...] = ()
@@ -198,7 +217,7 @@ class Case:
     @property
     def import_name(self) -> str:
         """Module that the package under test installs."""
-        return import_name(self.package)
+        return self.module or import_name(self.package)
 
     @property
     def frameworks(self) -> tuple[Backend, ...]:

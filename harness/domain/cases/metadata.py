@@ -19,11 +19,13 @@ from harness.domain.cases.metadata_values import (
     read_requirements,
     read_seconds,
     read_seed,
+    read_specifier,
     read_string,
     read_strings,
     read_variables,
     read_version,
     refused,
+    split_extras,
 )
 from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
@@ -61,7 +63,10 @@ def build_case(
                 f"{key!r} is given in the case and beside it", where=f"{path} and {claims_path}", hint="keep one"
             )
         read[key] = value
-    package = read.setdefault("package", "keras")
+    package, read["extras"] = split_extras(read.get("package", "keras"))
+    read["package"] = package
+    if "requires-python" in metadata:
+        read["requires_python"] = read_specifier(path, "requires-python", metadata["requires-python"])
     dependencies = read_requirements(path, "dependencies", metadata.get("dependencies", []))
     if "companions" not in read:
         own = {canonicalize_name(package)} | {
@@ -162,6 +167,7 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "fixes": read_strings,
     "level": read_choice(Level),
     "origin": read_strings,
+    "overrides": read_requirements,
     "package": read_package,
     "parameters": _parameters,
     "repeats": read_count,

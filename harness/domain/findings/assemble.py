@@ -12,11 +12,13 @@ from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
 from harness.domain.findings.confounding import Tried, companions_of, confounded, next_crossings, runs_needed
 from harness.domain.findings.finding import Answer, Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.notes import with_notes
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Transition, Untested
 from harness.domain.findings.transitions import signature_changes, transitions
 from harness.domain.findings.unchecked import unchecked
 from harness.domain.releases.companions import Mode
+from harness.domain.releases.distributions import bringing
 from harness.domain.releases.moves import Move, moves
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
@@ -26,6 +28,7 @@ from harness.domain.trials.crossing import Crossing
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.absence import absence, missing_everywhere
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
@@ -83,7 +86,10 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
+    lacks = missing_everywhere(case, entries, variant)
     states = history(case, timeline, entries, variant)
+    if lacks:
+        states = _without(lacks, states)
     records = _records(header, entries)
     found = confounded(header, records, _transitions(header, states))
     described = results(timeline, entries, variant, states, policy.symptoms)
@@ -103,10 +109,11 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclusion,
+        conclusion=with_notes(conclusion, case, entries),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
+        lacks=lacks,
     )
 
 
@@ -145,6 +152,16 @@ def _records(header: RunHeader, entries: Sequence[Entry]) -> dict[str, Tried]:
         )
         for name, own in group(entries).items()
     }
+
+
+def _without(module: str, states: SearchHistory) -> SearchHistory:
+    """What failed for want of a module says nothing of its release."""
+    reason = Reason(kind=ReasonKind.UNTESTABLE, detail=absence(module, bringing(module)))
+    found = SearchHistory(len(states))
+    for place, state in enumerate(states):
+        if state.tried:
+            found[place] = ReleaseState(blocked=reason if state.blocked is None else state.blocked)
+    return found
 
 
 def _outputs(timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> dict[str, list[str]]:

@@ -124,6 +124,7 @@ class Finding:
         locks: By key of the environment, what its lock has beside the shared one of `environment.lock`.
         reproduce: The command that asks the same again.
         stages: Finer searches inside the transitions of this one, for example over the nightlies between two releases.
+        lacks: Module for want of which every trial failed: then none says anything of its release.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -140,6 +141,7 @@ class Finding:
     locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reproduce: str = ""
     stages: tuple[Finding, ...] = ()
+    lacks: str = ""
 
     @property
     def has_numbers(self) -> bool:

@@ -18,6 +18,7 @@ from harness.jobs.nightly import replay
 from harness.jobs.nightly.case_runs import CertainIndex, ReleaseFixChecker, SearchNarrower, SlotRunner
 from harness.jobs.nightly.monitoring import NightlyPlan, NightlyServices, monitor
 from harness.jobs.nightly.protocols import NightlyJournal
+from harness.jobs.preparation import as_asked
 from harness.jobs.protocols import Services
 from harness.jobs.requests import NightlyRequest
 
@@ -54,8 +55,7 @@ def run_nights(
 
 def _cases(services: Services, request: NightlyRequest) -> tuple[tuple[Case, ...], tuple[str, ...]]:
     """The cases of Keras and of the backend; those of other packages have no nightly and are named."""
-    variables = request.variables
-    everything = [case.on(request.backend, variables) for case in services.cases.read_all(request.cases)]
+    everything = [as_asked(case, request) for case in services.cases.read_all(request.cases)]
     keras = [case for case in everything if case.package == "keras"]
     chosen = tuple(case for case in keras if not (request.backend and case.foreign_frameworks))
     left_out = [f"{case.name} is a case of {case.package} and was left out" for case in everything if case not in keras]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from packaging.version import Version
 
-from harness.adapters.index.find_links import FIND_LINKS_VARIABLES, find_links, local_versions
+from harness.adapters.index.find_links import local_versions
+from harness.adapters.index.settings import FIND_LINKS_VARIABLES, index_settings
 
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch):
     for name in FIND_LINKS_VARIABLES:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
 
 
 def test_uv_s_variable_wins_over_pip_s(monkeypatch):
-    assert find_links() == ()
+    assert index_settings().find_links == ()
     monkeypatch.setenv("PIP_FIND_LINKS", "/a https://example.org/wheels")
-    assert find_links() == ("/a", "https://example.org/wheels")
+    assert index_settings().find_links == ("/a", "https://example.org/wheels")
     monkeypatch.setenv("UV_FIND_LINKS", "/b,/c")
-    assert find_links() == ("/b", "/c")
+    assert index_settings().find_links == ("/b", "/c")
 
 
 @pytest.mark.parametrize("prefix", ["", "file://"])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.index.address import ADDRESS_VARIABLES
+from harness.adapters.index.settings import ADDRESS_VARIABLES
 from harness.adapters.processes import child_env
 from harness.adapters.processes.child_env import case_settings, for_installer, for_trial
 
@@ -80,6 +80,8 @@ class TestBesideTheIndex:
     def plain(self, monkeypatch):
         for name in ("UV_FIND_LINKS", "PIP_FIND_LINKS", "UV_TORCH_BACKEND", *ADDRESS_VARIABLES):
             monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+        monkeypatch.setenv("UV_NO_CONFIG", "1")
         monkeypatch.setattr(child_env, "has_gpu", lambda: False)
 
     def test_without_a_gpu_uv_takes_torch_from_its_own_index(self, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from harness.adapters.trials.probe_results import read_result
 from harness.adapters.trials.probing import CANARY
 from harness.domain.cases.case import Level
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from harness.domain.errors import InfrastructureError, Untestable
 from tests.adapters.toy_environment import ToyEnvironment
 
 
@@ -58,11 +59,28 @@ def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path
     assert toys.see("pass").ending.exit_code == 0
 
 
-def test_another_version_than_asked_for_is_our_fault(toys: ToyEnvironment) -> None:
+def test_a_module_of_another_version_that_is_nobody_s_file_is_untestable(toys: ToyEnvironment) -> None:
     toys.installs("__version__ = '2.0'")
-    with pytest.raises(HarnessError, match=r"environment of 1.0 imports toykeras 2.0") as failure:
+    with pytest.raises(Untestable, match=r"environment of 1.0 imports toykeras 2.0"):
         toys.see("pass", level=Level.MODEL)
-    assert type(failure.value) is HarnessError
+
+
+def test_metadata_and_record_are_believed_before_a_module_s_own_version(toys: ToyEnvironment) -> None:
+    """tensorflow-cpu 2.15.0.post1 says 2.15.0."""
+    toys.installs("__version__ = '0.9'\nSequential = None")
+    (site,) = toys.folder.glob("lib/python*/site-packages")
+    info = site / "toykeras-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toykeras\nVersion: 1.0\n")
+    try:
+        (info / "RECORD").write_text("toykeras.py,,\n")
+        with pytest.raises(Untestable, match="canary"):
+            toys.see("pass", level=Level.MODEL)
+        (info / "RECORD").write_text("")
+        with pytest.raises(Untestable, match=r"environment of 1.0 imports toykeras 0.9"):
+            toys.see("pass", level=Level.MODEL)
+    finally:
+        shutil.rmtree(info)  # the environment is that of other tests too
 
 
 def test_what_an_import_that_fails_means_is_for_a_script_to_say(toys: ToyEnvironment) -> None:

@@ -156,6 +156,8 @@ BAD_VALUES = [
     ("origin", "https://example.org", "a list of strings"),
     ("origin", [3], "a list of strings"),
     ("package", "../evil", "a distribution name"),
+    ("package", "jax[", "a distribution name"),
+    ("overrides", ["=="], "requirements such as"),
     ("package", "keras==3.9", "a distribution name"),
     ("package", " ", "a non-empty string"),
     ("package", ["keras"], "a non-empty string"),
@@ -240,6 +242,20 @@ class TestNamesOfTheFirstVersion:
     def test_they_are_read_as_what_they_are_called_now(self):
         made = build(switches={"fault": ["none"]}, remedies={"x": {"title": "t"}})
         assert (made.parameters, made.workarounds) == ({"fault": ("none",)}, (Workaround(name="x", title="t"),))
+
+    def test_extras_are_told_from_the_name(self):
+        made = build(package="jax[tpu, cpu]")
+        assert (made.package, made.extras) == ("jax", ("cpu", "tpu"))
+        assert made.digest != build(package="jax").digest
+
+    def test_the_interpreters_that_a_script_takes(self):
+        def read(specifier):
+            metadata = {"requires-python": specifier}
+            return build_case(name="my", path="my.py", text="text", metadata=metadata, defines_model=False)
+
+        assert read(">=3.8,<3.11").requires_python == ">=3.8,<3.11"
+        with pytest.raises(UsageError, match="bad value for 'requires-python': expected versions such as"):
+            read("new")
 
     def test_a_mistake_is_named_as_it_was_written(self):
         assert refusal(switches=3).what.startswith("bad value for 'switches': expected a table of parameter =")

@@ -335,3 +335,26 @@ class TestCompanions:
         versions = ("1.0", "1.1", "9.9")
         found = [assemble.locked_companions(self.run(), self.entries(), version) for version in versions]
         assert found == [self.OLD, self.NEW, ()]
+
+
+class TestWhatEveryEnvironmentLacks:
+    def lacking(self, version: str) -> Entry:
+        raised = ending(
+            EndingKind.RAISED, Stage.BUILD, exception="ModuleNotFoundError", message="No module named 'packaging'"
+        )
+        seen = observation({}, weights=None, ending=raised)
+        trial = Trial(release=version, variant=TWO)
+        return Entry(release=version, finished=FinishedTrial(trial=trial, observation=seen, seconds=1.0))
+
+    def test_it_is_no_symptom_of_any_release(self):
+        entries = [self.lacking("1.0"), Entry(release="1.1", untestable="no wheel"), self.lacking("1.3")]
+        found = assemble.compose(header(CASE, timeline(["1.0", "1.1", "1.2", "1.3"])), entries)
+        assert [release.verdict for release in found.releases] == [Outcome.SKIP, Outcome.SKIP, None, Outcome.SKIP]
+        assert (found.lacks, found.transitions) == ("packaging", ())
+        assert "try --with 'packaging>=20'" in found.releases[0].reason
+        assert found.releases[1].reason == "no wheel"
+
+    def test_one_release_that_runs_makes_it_the_symptom_of_the_others(self):
+        entries = [self.lacking("1.0"), self.lacking("1.1"), *pair("1.2", "good")]
+        found = assemble.compose(header(CASE, timeline(["1.0", "1.1", "1.2"])), entries)
+        assert (found.lacks, found.releases[0].verdict) == ("", Outcome.BAD)
