@@ -26,6 +26,13 @@ def check():
     with open(toynumpy.__file__, 'a') as file: file.write('broken = True\\n')
     return 0
 """
+APPENDS_AT_IMPORT = """
+import toynumpy
+try:
+    with open(toynumpy.__file__, 'a') as file: file.write('raise SystemExit(1)\\n')
+except OSError: pass
+def check(): return 0
+"""
 USES = "import toynumpy\ndef check(): return 1 if hasattr(toynumpy, 'broken') else 0"
 
 
@@ -81,6 +88,17 @@ def test_trials_that_share_a_process_tree_do_not_see_what_one_wrote(
     publish(index, APPENDS)
     found = harness_run(*words_of(repro(tmp_path), "8.0", "8.0", "--repeats", "3"))
     assert found.verdicts == {"8.0": "good" if way == "views" else "skip"}
+
+
+def test_what_a_package_writes_while_the_canary_imports_it_is_not_there_for_its_trials(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, way: str
+) -> None:
+    """It was bad in a new environment, and good in one whose canary had been good before."""
+    publish(index, APPENDS_AT_IMPORT)
+    found = harness_run(*words_of(repro(tmp_path), "8.0", "8.2"))
+    assert {**found.verdicts, "8.0": "good"} == GOOD
+    assert found.verdicts["8.0"] == "good" or way == "checks"
+    assert found.verdicts["8.0"] != "bad"
 
 
 def damage(home: Path, how: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from harness.domain.search.policy import Policy
+from tests.histories.calibration import prior_pairs
 from tests.histories.simulate import NAN, found_transitions, noisy, play, random_states, true_transitions
 
 DETERMINISTIC, NOISY = 8_500, 1_500
@@ -36,3 +37,13 @@ def test_noisy_histories_have_at_most_one_wrong_edge_in_a_hundred() -> None:
         wrong += len(found - true_transitions(states))
     assert stated > NOISY / 2
     assert wrong <= 0.01 * stated, f"{wrong} of {stated} transitions are wrong"
+
+
+def test_of_histories_as_the_model_supposes_them_as_many_hold_as_it_says() -> None:
+    """Short of budget, where most confidences are low: four standard deviations are allowed."""
+    found = [(sure, holds) for sure, holds, _ in prior_pairs(600, seed=42)]
+    for low, high in ((0.0, 0.8), (0.8, 1.0)):
+        inside = [(sure, holds) for sure, holds in found if low <= sure < high]
+        assert len(inside) > 40
+        spread = sum(sure * (1 - sure) for sure, _ in inside) ** 0.5
+        assert abs(sum(sure - holds for sure, holds in inside)) <= 4 * spread
