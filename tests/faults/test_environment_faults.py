@@ -6,8 +6,6 @@ import os
 import shutil
 from pathlib import Path
 
-import pytest
-
 from harness.adapters.environments import layers
 from tests.local_index import LocalIndex
 from tests.toy_runs import Harness, repro, words_of
@@ -39,15 +37,8 @@ def test_a_half_built_environment_is_built_again(
     assert sealed(isolated)
 
 
-@pytest.mark.parametrize("how", ["edited", "edited and dated back", "a module added", "deleted"])
-def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path, how: str
-) -> None:
-    """Installers link files into their cache: an edit in place is in the cache, too, and must not come back."""
-    words = words_of(repro(tmp_path), "1.0", "1.3", "--fresh")
-    first = harness_run(*words)
-    file = module_of(isolated, "1.1")
-    assert file.stat().st_nlink > 1, "else this test shows nothing"
+def poison(file: Path, how: str) -> None:
+    """Change an environment through one of its files."""
     match how:
         case "edited" | "edited and dated back":
             before = file.stat()
@@ -59,11 +50,23 @@ def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
             (file.parents[1] / "sitecustomize.py").write_text("raise SystemExit(1)")
         case _:
             file.unlink()
-    again = harness_run(*words)
-    assert again.answer == first.answer
-    if how.startswith("edited"):
-        assert "edited files of toykeras" in again.err
-    assert "return 0" in module_of(isolated, "1.1").read_text()
+
+
+def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path
+) -> None:
+    """Installers link files into their cache: an edit in place is in the cache, too, and must not come back."""
+    words = words_of(repro(tmp_path), "1.0", "1.3", "--fresh")
+    first = harness_run(*words)
+    for how in ("edited", "edited and dated back", "a module added", "deleted"):
+        file = module_of(isolated, "1.1")
+        assert file.stat().st_nlink > 1, f"{how}: else this test shows nothing"
+        poison(file, how)
+        again = harness_run(*words)
+        assert again.answer == first.answer, (how, again.err)
+        if how.startswith("edited"):
+            assert "edited files of toykeras" in again.err, how
+        assert "return 0" in module_of(isolated, "1.1").read_text(), how
 
 
 def test_a_release_that_installs_over_another_is_untestable_each_time(
