@@ -62,7 +62,7 @@ def test_a_cache_on_a_full_disk(
 
 @pytest.mark.parametrize("leave", [0, 4096, 12288, 20480])
 def test_a_run_whose_folder_fills_up(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, small: Path, leave: int
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, small: Path, leave: int
 ) -> None:
     """Wherever the disk becomes full - header, entry, report - the journal stays whole and the run can go on."""
     run = small / "run"

@@ -70,10 +70,10 @@ def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
 
 
 def test_a_release_that_installs_over_another_is_untestable_each_time(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """toyclone brings a toykeras folder of its own; which of the two is imported is chance."""
-    index.publish([Toy(name="toyclone", version="1.0", module="toykeras")])
+    built.publish([Toy(name="toyclone", version="1.0", module="toykeras")])
     for name in ("one", "other"):
         case = repro(tmp_path, name=name, metadata='companions = ["toyclone"]')
         text = case.path.read_text().replace('# companions = ["toynumpy<2"]\n', "")
@@ -84,18 +84,18 @@ def test_a_release_that_installs_over_another_is_untestable_each_time(
         assert not case.ran()
 
 
-def test_a_red_canary_makes_an_environment_untestable(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+def test_a_red_canary_makes_an_environment_untestable(tmp_path: Path, harness_run: Harness, built: LocalIndex) -> None:
     """The toy says that it is a Keras (it has `Sequential`) and cannot train."""
-    index.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
+    built.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
     found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
     assert found.code == 5
     assert "canary" in found.reasons["7.0"]
 
 
 def test_an_environment_that_imports_another_version_is_our_fault(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
-    index.publish([Toy(version="7.0", source="__version__ = '6.6'\ndef check(): return 1")])
+    built.publish([Toy(version="7.0", source="__version__ = '6.6'\ndef check(): return 1")])
     found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
     assert found.code == 1
     assert "imports toykeras 6.6" in found.err
@@ -111,7 +111,7 @@ def test_clock_jumps_change_nothing(tmp_path: Path, harness_run: Harness, index:
 
 
 def test_a_case_that_is_edited_while_the_search_goes_on(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """Its runs would be kept under the hash of the old text."""
     case = repro(tmp_path, body="open(__file__, 'a').write('# edited by its first run')")

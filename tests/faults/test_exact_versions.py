@@ -38,12 +38,12 @@ def test_each_of_two_twins_gets_its_own_verdict(
     assert set(case.ran()) == {plain, local}
 
 
-def test_a_companion_that_is_pinned_is_taken_exactly(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+def test_a_companion_that_is_pinned_is_taken_exactly(tmp_path: Path, harness_run: Harness, built: LocalIndex) -> None:
     """The set of one end holds for the other, whatever came out meanwhile."""
     body = "import toynumpy; assert toynumpy.__version__ == '1.0', toynumpy.__version__"
     case = repro(tmp_path, body=body)
     assert harness_run(*words_of(case, "1.0", "1.0")).verdicts == {"1.0": "good"}
-    index.publish([Toy(name="toynumpy", version="1.0+cu12")])
+    built.publish([Toy(name="toynumpy", version="1.0+cu12")])
     found = harness_run(*words_of(case, "1.0", "1.3", "--with", "toynumpy===1.0"))
     assert found.verdicts == {"1.0": "good", "1.1": "good", "1.2": "skip", "1.3": "bad"}
 

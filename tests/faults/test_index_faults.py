@@ -86,10 +86,10 @@ def test_a_fault_that_stays_stops_the_search_and_resume_gives_the_undisturbed_an
 
 
 def test_a_wheel_that_is_published_broken_is_a_skip_with_its_reason(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """Its bytes have the hash of the listing: so it was published, and no other file will come."""
-    index.publish_bytes(Toy(version="1.2.5"), (index.folder / WHEEL[7:]).read_bytes()[:-40] + b"\0" * 40)
+    built.publish_bytes(Toy(version="1.2.5"), (built.folder / WHEEL[7:]).read_bytes()[:-40] + b"\0" * 40)
     found = search(tmp_path, harness_run)
     assert found.code == 0, found.err
     assert found.verdicts == {**UNDISTURBED, "1.2.5": "skip"}
@@ -98,11 +98,11 @@ def test_a_wheel_that_is_published_broken_is_a_skip_with_its_reason(
 
 
 def test_a_release_that_left_the_listing_is_a_skip_and_says_so(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """A page that is valid and new says so itself."""
     harness_run("releases", "--package", "toykeras")
-    index.withdraw("toykeras", "1.1")
+    built.withdraw("toykeras", "1.1")
     found = search(tmp_path, harness_run)
     assert found.verdicts == {**UNDISTURBED, "1.1": "skip"}
     assert "no version of toykeras==1.1" in found.reasons["1.1"]
@@ -210,11 +210,11 @@ def test_an_index_that_is_down_from_the_start(
 
 
 def test_an_index_that_goes_down_later_leaves_a_warm_home_usable(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_module.PackageIndex._fetch.retry, "wait", lambda state: 0.0)
     first = search(tmp_path, harness_run)
-    index.close()
+    built.close()
     monkeypatch.setattr(index_module.PackageIndex.__init__, "__kwdefaults__", {"fresh_seconds": 0.0, "address": None})
     again = search(tmp_path, harness_run, "--fresh")
     assert again.answer == first.answer
