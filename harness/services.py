@@ -12,7 +12,7 @@ from pathlib import Path
 
 import harness
 from harness.adapters.environments import artifacts
-from harness.adapters.environments.companions import framework_package, wanted
+from harness.adapters.environments.companions import asked_by, framework_package, wanted
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.environments.nox_environments import NoxEnvironments
 from harness.adapters.environments.planning import Planner
@@ -41,6 +41,7 @@ from harness.domain.releases.companions import Companions, Mode
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Release, Timeline
 from harness.jobs.events import Listener
+from harness.jobs.refinement import evidence_of
 from harness.reporting.bisection import documents
 from harness.reporting.fixes import fix_report, workarounds_report
 
@@ -73,11 +74,19 @@ class CaseLibrary:
 
 
 class ReportFolder:
-    """Writes reports into the folder of a run."""
+    """Writes reports into the folder of a run.
+
+    Args:
+        runs: Reads the journals that the pictures are made of.
+    """
+
+    def __init__(self, runs: RunFolders) -> None:
+        self._runs = runs
 
     def finding(self, finding: Finding, folder: Path) -> None:
-        """Write the reports of a search."""
-        write_reports(folder, documents.texts(finding))
+        """Write the reports of a search; without a journal in the folder, without its curves."""
+        evidence = evidence_of(self._runs, finding, folder) if self._runs.exists(folder) else None
+        write_reports(folder, documents.texts(finding, evidence))
 
     def fixes(self, report: FixReport, folder: Path) -> None:
         """Write the reports of a verification."""
@@ -162,7 +171,7 @@ class RealServices:
             redaction.clean(tuple(pins)),
             [text for case in cases for text in case.data_packages],
         )
-        return self.planner.plan(timeline, needed, mode, python)
+        return self.planner.plan(timeline, asked_by(cases, needed), mode, python)
 
     def redacted(self, header: RunHeader) -> RunHeader:
         """The same without credentials."""
@@ -230,6 +239,7 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
     uv = uv_program()
     pythons = Interpreters(processes, home, uv)
     pages = PackageIndex(home, fresh_seconds=0.0) if refresh else PackageIndex(home)
+    runs = RunFolders(home, redact=_without_credentials)
     made = RealServices(
         processes=processes,
         home=home,
@@ -237,8 +247,8 @@ def open_services(*, refresh: bool = False) -> Iterator[RealServices]:
         pythons=pythons,
         planner=Planner(Resolver(processes, home, uv), pythons, home),
         cases=CaseLibrary(),
-        runs=RunFolders(home, redact=_without_credentials),
-        reports=ReportFolder(),
+        runs=runs,
+        reports=ReportFolder(runs),
     )
     with ended_by_signal(processes):
         try:

@@ -33,7 +33,6 @@ inf / inf = NaN. The weight itself stays right, which is what made the reports s
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 
 def data():
@@ -50,6 +49,8 @@ def model():
 
 
 if __name__ == "__main__":
+    import tensorflow as tf
+
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():

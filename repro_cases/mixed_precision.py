@@ -38,7 +38,6 @@ float32 and bfloat16 there is no overflow, and clipping cannot cure what is no l
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 OUTLIER = 20  # a row of the first batch; with two replicas the second one gets it
 
@@ -68,6 +67,8 @@ def model(initial_scale="2**15", clipnorm="none", policy="mixed_float16"):
 
 
 if __name__ == "__main__":
+    import tensorflow as tf
+
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():

@@ -43,7 +43,6 @@ import pathlib
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 
 def data():
@@ -87,6 +86,8 @@ def model():
 
 
 if __name__ == "__main__":
+    import tensorflow as tf
+
     cpu = tf.config.list_physical_devices("CPU")[0]
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
     with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():

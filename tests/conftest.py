@@ -67,6 +67,8 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, known_interpreters
     monkeypatch.setenv("UV_PYTHON_DOWNLOADS", "never")
     monkeypatch.setenv("PATH", SEARCH_PATH)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "no-pyenv"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)  # no file of the user's says where packages come from
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
     monkeypatch.setenv("UV_HTTP_TIMEOUT", "2")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     monkeypatch.chdir(tmp_path)

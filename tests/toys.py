@@ -10,6 +10,7 @@ import csv
 import gzip
 import hashlib
 import io
+import re
 import sys
 import tarfile
 import zipfile
@@ -57,6 +58,8 @@ class Toy:
         """Core metadata; complete in a source distribution too, so that resolving builds nothing."""
         lines = ["Metadata-Version: 2.2", f"Name: {self.name}", f"Version: {self.version}"]
         lines += [f"Requires-Python: {self.requires_python}"] if self.requires_python else []
+        extras = sorted({word for text in self.requires for word in re.findall(r'extra == "([^"]+)"', text)})
+        lines += [f"Provides-Extra: {extra}" for extra in extras]
         return "\n".join([*lines, *(f"Requires-Dist: {text}" for text in self.requires)]) + "\n"
 
 

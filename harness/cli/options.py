@@ -12,6 +12,7 @@ from typing import TypeVar
 import click
 from rich.console import Console, RenderableType
 
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import STRATEGIES
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
@@ -103,15 +104,34 @@ range_options = together(
     order_option,
 )
 environment_options = together(
-    click.option("--with", "pins", multiple=True, metavar="NAME==VERSION", help="Pin a companion (repeatable)."),
+    click.option(
+        "--with",
+        "pins",
+        multiple=True,
+        metavar="NAME==VERSION",
+        help="Pin a companion, to a version or a range (repeatable).",
+    ),
     enum_option(
         "--companions",
         "mode",
         kind=Mode,
         default=Mode.FIXED,
-        help="Hold the companions fixed, or take those of each release's day.",
+        help="Keep to one set of companions as far as it resolves, or take those of each release's day.",
+    ),
+    click.option(
+        "--override",
+        "overrides",
+        multiple=True,
+        metavar="NAME==VERSION",
+        help="Take this version whatever other packages require (repeatable); the package under test by NAME alone.",
     ),
     click.option("--python", default=None, help="Python of the environments: 3.11 or a path."),
+    enum_option(
+        "--backend", kind=Backend, help="Backend of Keras (default: the case's); its framework becomes the companion."
+    ),
+    click.option(
+        "--env", multiple=True, metavar="NAME=VALUE", help="Environment variable of the trials (repeatable; recorded)."
+    ),
 )
 jobs_option = click.option("--jobs", type=click.IntRange(1, 64), default=default_jobs, help="Releases tried at once.")
 run_options = together(
@@ -120,10 +140,21 @@ run_options = together(
     folder_option("--resume", help="Go on with an earlier run."),
     click.option("--fresh", is_flag=True, help="Run everything again; leave cached results aside."),
 )
+case_argument = together(
+    click.argument("case", metavar="[CASE]", default=None, required=False),
+    click.argument("arguments", metavar="[-- ARGUMENT...]", nargs=-1, type=click.UNPROCESSED),
+    click.option(
+        "--command",
+        "shell_command",
+        default=None,
+        metavar="TEXT",
+        help="Run this command in place of CASE; its exit code is the verdict, as in git bisect run. Needs --package.",
+    ),
+)
 set_option = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of the case (repeatable)."
 )
-package_option = click.option("--package", default=None, help="Distribution under test (default: the case's).")
+package_option = click.option("--package", default=None, help="Distribution under test, with extras or not: jax[cpu].")
 clone_option = functools.partial(
     click.option, "--clone", type=click.Path(path_type=Path, file_okay=False, exists=True), default=None
 )
@@ -143,6 +174,16 @@ state_option = click.option(
     help="Folder of the journal, the history, the alerts and a folder per night.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON on stdout.")
+
+
+def case_word(case: str | None, shell_command: str | None) -> str:
+    """The word that a case is read by: a name, a path, or a command; raises `UsageError` where there is none or two."""
+    if (case is None) == (shell_command is None):
+        what = "give a case or a command, not both" if case is not None else "what should be run?"
+        raise UsageError(
+            what, where="CASE, --command", hint="a script, a notebook, a test file, or --command 'make check'"
+        )
+    return case if case is not None else f"command:{shell_command}"
 
 
 def size(text: str | None) -> int | None:

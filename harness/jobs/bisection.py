@@ -6,9 +6,9 @@ from pathlib import Path
 
 from harness.domain.cases import parameters
 from harness.domain.findings.finding import Finding
-from harness.jobs import refinement, timeline_search
+from harness.jobs import additions, refinement, timeline_search
 from harness.jobs.events import Listener
-from harness.jobs.preparation import check_place, under_test, with_changes
+from harness.jobs.preparation import check_place, read_case, say_assumed, under_test, with_arguments, with_changes
 from harness.jobs.protocols import Services
 from harness.jobs.requests import BisectRequest
 
@@ -24,12 +24,15 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
         InfrastructureError: machine, index or disk failed; what is finished is kept.
         Interrupted: the user stopped it; what is finished is kept.
     """
-    case = services.cases.read(request.case, package=request.package)
+    case = read_case(services, request.case, request, package=request.package)
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
+    case = with_arguments(case, request.arguments)
     case = under_test(services, case, request.channels[0])
+    say_assumed(listener, case)
     parameters.parse(case, request.settings)
     check_place(services, request)
     finding, folder = timeline_search.search(services, case, request, listener)
+    finding, folder = additions.with_what_lacks(services, case, (finding, folder), request, listener)
     if len(request.channels) > 1:
         finding = refinement.descend(refinement.Descent(services, listener), case, finding, folder, request)
     return finding, folder

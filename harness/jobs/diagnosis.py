@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harness.domain.cases import parameters
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
 from harness.domain.diagnosis.diagnosis import Controls, Diagnosis, diagnose
 from harness.domain.errors import UsageError
@@ -16,7 +17,7 @@ from harness.domain.trials.trial import Environment, Trial
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.jobs.events import Listener
-from harness.jobs.preparation import find_release, variant_of, with_changes
+from harness.jobs.preparation import find_release, read_case, variant_of, with_changes
 from harness.jobs.protocols import Services, Trials
 from harness.jobs.requests import DiagnoseRequest
 from harness.jobs.trials import prepare_release
@@ -49,11 +50,14 @@ def diagnose_case(services: Services, request: DiagnoseRequest, listener: Listen
         Untestable: the release cannot be tested here.
         InfrastructureError: machine, index or disk failed.
     """
-    case = services.cases.read(request.case)
+    case = read_case(services, request.case, request)
     if case.level is not Level.MODEL:
         raise UsageError(
             "only a case with model() and data() can be diagnosed", where=case.path, hint="see docs/cases.md"
         )
+    if case.keras_backend not in (None, Backend.TENSORFLOW):
+        hint = "harness run shows what was observed; --backend tensorflow diagnoses it there"
+        raise UsageError("a step is replayed with TensorFlow's means alone", where="the case's backend", hint=hint)
     case = with_changes(case, replicas=request.replicas)
     plain = plain_variant(case, request)
     release = find_release(services, case.package, request.release, listener, where="--release")

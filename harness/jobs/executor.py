@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from harness.domain.cases.case import Case
-from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, Untestable
+from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.releases.release import Release
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
@@ -82,7 +82,9 @@ class Runner:
     def _once(self, attempt: Attempt, repeat: int) -> list[Entry]:
         try:
             return self._unchanged(attempt, repeat)
-        except Untestable as reason:
+        except (UsageError, InfrastructureError, Interrupted):
+            raise
+        except HarnessError as reason:  # a surprise in one environment ends no search
             return [Entry(release=attempt.release.version, untestable=reason.what)]
 
     def _unchanged(self, attempt: Attempt, repeat: int) -> list[Entry]:

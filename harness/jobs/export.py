@@ -11,6 +11,7 @@ from harness.domain.cases import parameters
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 from harness.domain.releases.release import Release, Timeline
 from harness.domain.trials.exported_case import ExportedCase
+from harness.jobs import preparation
 from harness.jobs.events import Listener
 from harness.jobs.preparation import find_release, variant_of, with_changes
 from harness.jobs.protocols import Services
@@ -19,7 +20,9 @@ from harness.jobs.requests import TrialRequest
 
 def read_case(services: Services, request: TrialRequest) -> ExportedCase:
     """The case without release and pins, to find out early whether it can be exported; raises `UsageError`."""
-    case = with_changes(services.cases.read(request.case, package=request.package), replicas=request.replicas)
+    case = with_changes(
+        preparation.read_case(services, request.case, request, package=request.package), replicas=request.replicas
+    )
     variant = variant_of(case, parameters.parse(case, request.settings))
     return ExportedCase(case=case, release=request.release, pins=(), variant=variant)
 

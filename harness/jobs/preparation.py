@@ -12,6 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
@@ -49,23 +50,63 @@ def only_warned(listener: Listener, sentence: str) -> Iterator[None]:
         warn(listener, f"{sentence}: {failure.what}" + (f" ({failure.where})" if failure.where else ""))
 
 
+def say_assumed(listener: Listener, case: Case) -> None:
+    """Tell the user what was taken for granted about the case."""
+    for sentence in case.assumed:
+        listener.notify(Event(kind=EventKind.MESSAGE, detail=f"harness: {sentence}"))
+
+
+def with_arguments(case: Case, arguments: Sequence[str]) -> Case:
+    """The case with arguments for its script.
+
+    Raises:
+        UsageError: it is no script that takes any.
+    """
+    if arguments and (case.level is not Level.SCRIPT or case.runner is Runner.COMMAND):
+        raise UsageError(
+            f"the case {case.name} takes no arguments",
+            where=f"-- {' '.join(arguments)}",
+            hint="a model takes --set NAME=VALUE; a command holds its own arguments",
+        )
+    return replace(case, arguments=tuple(arguments)) if arguments else case
+
+
 def with_changes(
-    case: Case, *, replicas: int | None = None, strategy: str | None = None, repeats: int | None = None
+    case: Case,
+    *,
+    replicas: int | None = None,
+    strategy: str | None = None,
+    repeats: int | None = None,
+    overrides: Sequence[str] = (),
 ) -> Case:
-    """The case with what the request asks for instead; None leaves the case's own."""
+    """The case with what the request asks for instead; None leaves the case's own, and overrides are added to them."""
     changed = case
+    changed = replace(changed, overrides=tuple(dict.fromkeys((*case.overrides, *overrides)))) if overrides else changed
     changed = changed if replicas is None else replace(changed, replicas=replicas)
     changed = changed if strategy is None else replace(changed, strategy=strategy)
     return changed if repeats is None else replace(changed, repeats=repeats)
 
 
+def read_case(services: Services, name: str, request: EnvironmentRequest, *, package: str | None = None) -> Case:
+    """A case with the backend, variables and overrides that a request asks for; raises `UsageError`."""
+    return as_asked(services.cases.read(name, package=package), request)
+
+
+def as_asked(case: Case, request: EnvironmentRequest) -> Case:
+    """The case with the backend, variables and overrides of a request; raises `UsageError`."""
+    return with_changes(case.on(request.backend, request.variables), overrides=request.overrides)
+
+
 def as_package(services: Services, case: Case, package: str) -> Case:
-    """The same case for another distribution of the same module; replicas, strategy and repeats stay as they are.
+    """The same case for another distribution of the same module; what was changed in it stays as it is.
 
     It is read again, because what is a companion follows from what is under test.
     """
-    again = services.cases.read(case.path, package=package)
-    return with_changes(again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats)
+    again = services.cases.read(case.word, package=package).on(case.backend, case.env)
+    again = with_arguments(again, case.arguments)
+    return with_changes(
+        again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats, overrides=case.overrides
+    )
 
 
 def under_test(services: Services, case: Case, channel: Channel) -> Case:
@@ -111,11 +152,18 @@ def timeline_of(page: IndexPage, case: Case | None, request: RangeRequest) -> Ti
         raise UsageError(
             "where should the search begin?",
             where="--from",
-            hint="give a day: --from 2024-11-18" if nightly else "give --from, or a 'since' in the case's metadata",
+            hint="give a day: --from 2024-11-18" if nightly else _first_hint(page),
         )
     if nightly:
         return nightly_timeline(page.releases, first=first or ANY_DAY, last=request.last)
     return stable_timeline(page.releases, first=first, last=request.last, order=request.order)
+
+
+def _first_hint(page: IndexPage) -> str:
+    """What to write after ``--from``: a version in which it is known to work, or one of some years."""
+    final = sorted({one.parsed for one in page.releases if one.yanked is None and not one.parsed.is_prerelease})
+    example = f" such as --from {final[max(0, len(final) - 12)]}" if final else ""
+    return f"give --from{example}: a version in which it still worked, or a 'since' in the case's metadata"
 
 
 def find_release(services: Services, package: str, version: str, listener: Listener, *, where: str) -> Release:
@@ -148,6 +196,8 @@ def shared_environment(services: Services, companions: Companions) -> SharedEnvi
         companions=companions.pinned,
         lock=companions.shared,
         containment=services.containment,
+        named=tuple(sorted(companions.wanted.names)),
+        indexes=companions.indexes,
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
+from harness.domain.findings.evidence import Evidence, gather
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.transition import Transition
 from harness.domain.releases.commits import whole_days, window
@@ -62,6 +63,13 @@ def with_refinements(runs: Runs, finding: Finding, folder: Path) -> Finding:
         finding,
         stages=tuple(with_refinements(runs, assemble.compose(*runs.read(place)), place) for place in places),
     )
+
+
+def evidence_of(runs: Runs, finding: Finding, folder: Path) -> Evidence:
+    """What stands behind a run's finding and those of its finer searches, from their journals."""
+    below = zip(finding.stages, runs.below(folder / FOLDER), strict=False)  # a stage of which nothing is read yet
+    stages = tuple(evidence_of(runs, stage, place) for stage, place in below)
+    return replace(gather(*runs.read(folder), finding), stages=stages)
 
 
 def report_again(services: Services, request: ReportRequest) -> tuple[Finding, Path]:

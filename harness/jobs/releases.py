@@ -14,7 +14,7 @@ from harness.domain.releases.listing import Listing, describe
 from harness.domain.releases.release import Release, parse_version, stable_timeline
 from harness.domain.trials.observation import Observation
 from harness.jobs.events import Listener
-from harness.jobs.preparation import page_of, timeline_of, variant_of
+from harness.jobs.preparation import page_of, timeline_of, variant_of, with_changes
 from harness.jobs.protocols import Services
 from harness.jobs.requests import AggregationRequest, ReleasesRequest
 from harness.jobs.trials import prepare_release, run_once
@@ -88,7 +88,7 @@ def _facts(
     date = release.released.date().isoformat() if release.released else None
     if not request.live:
         return ReleaseFacts(source=source, released=date)
-    case = services.cases.read(LIVE_CASE)
+    case = with_changes(services.cases.read(LIVE_CASE), overrides=request.overrides)
     try:
         environment = prepare_release(services, [case], release, replace(request, mode=Mode.FIXED), listener)
         result = run_once(services, environment, case, release, variant_of(case), fresh=False)

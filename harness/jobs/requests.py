@@ -9,6 +9,8 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from harness.domain.cases.backends import VARIABLE, Backend
+from harness.domain.cases.metadata_values import is_variable
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.releases.channels import is_commit
@@ -37,6 +39,17 @@ def check_pins(pins: Sequence[str]) -> None:
             raise UsageError(f"{text!r} pins nothing", where="--with", hint="write it as tensorflow==2.18.1")
 
 
+def check_overrides(overrides: Sequence[str]) -> None:
+    """Refuse an ``--override`` that is no requirement."""
+    for text in overrides:
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            raise UsageError(
+                f"{text!r} is no requirement", where="--override", hint="write it as protobuf==6.31.1"
+            ) from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class EnvironmentRequest:
     """What stands beside the package under test.
@@ -45,14 +58,35 @@ class EnvironmentRequest:
         pins: Companions with their versions, as ``name==version``.
         mode: One set of companions for the whole timeline, or those of each release's day.
         python: Version or path of the interpreter; None: the best one of this machine.
+        backend: Backend of Keras instead of the case's; its framework becomes the companion.
+        env: Environment variables of the trials, as ``NAME=VALUE``, beside those of the case.
+        overrides: ``name==version`` in the place of what other packages require of it; the package under test by its
+            name alone.
     """
 
     pins: tuple[str, ...] = ()
     mode: Mode = Mode.FIXED
     python: str | None = None
+    backend: Backend | None = None
+    env: tuple[str, ...] = ()
+    overrides: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_pins(self.pins)
+        check_overrides(self.overrides)
+        variables = self.variables
+        if self.backend and VARIABLE in variables:
+            raise UsageError(f"--backend and --env {VARIABLE} say the same", where="--backend", hint="keep --backend")
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The environment variables by name; raises `UsageError`."""
+        parted = [text.partition("=") for text in self.env]
+        for name, sign, value in parted:
+            if not sign or not is_variable(name) or "\0" in value:
+                hint = "write it as NAME=VALUE; names that begin with HARNESS_ are not handed on"
+                raise UsageError(f"{name!r} is set for no trial", where="--env", hint=hint)
+        return {name: value for name, _, value in parted}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +139,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
         max_gap: Most releases in a row that may stay unrun between two equal ones; None: the channel's default.
         memory_bytes: Memory limit of a trial.
         settings: Parameters of the case, as ``name=value``.
+        arguments: Handed on to a script.
     """
 
     case: str
@@ -120,6 +155,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
     max_gap: int | None = None
     memory_bytes: int | None = None
     settings: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -202,6 +238,7 @@ class TrialRequest(EnvironmentRequest):
         strategy: Strategy instead of the case's.
         settings: Parameters of the case, as ``name=value``.
         fresh: Run it even if the cache has it.
+        arguments: Handed on to a script.
     """
 
     case: str
@@ -211,6 +248,7 @@ class TrialRequest(EnvironmentRequest):
     strategy: str | None = None
     settings: tuple[str, ...] = ()
     fresh: bool = False
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

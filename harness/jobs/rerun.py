@@ -22,6 +22,7 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
         words += ["--channel", ",".join(channel.value for channel in request.channels)]
     words += _options([("--clone", request.clone, None), ("--package", request.package, None)])
     words += _repeated("--with", request.pins)
+    words += _of_case(request)
     words += _repeated("--symptom", (symptom.value for symptom in question.symptoms))
     words += parameters.words(question.options)
     words += _options(
@@ -37,6 +38,7 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
             ("--order", request.order.value, Order.VERSION.value),
         ]
     )
+    words += ["--", *request.arguments] if request.arguments else []
     return shlex.join(words)
 
 
@@ -61,13 +63,13 @@ def of_workarounds(case: str, request: WorkaroundsRequest, releases: Iterable[Re
     words = ["harness", "workarounds", case]
     words += _repeated("--release", (release.version for release in releases))
     words += _options([("--replicas", ",".join(map(str, request.replicas)), "")])
-    words += _repeated("--with", request.pins)
+    words += [*_repeated("--with", request.pins), *_of_case(request)]
     return shlex.join([*words, *_options(_of_environment(request))])
 
 
 def _of_verifying(request: VerifyRequest, question: Question) -> list[str]:
     """The options that both ways of verifying share, as far as they were given."""
-    words = _repeated("--with", request.pins)
+    words = [*_repeated("--with", request.pins), *_of_case(request)]
     words += _repeated("--symptom", (symptom.value for symptom in request.symptoms))
     words += parameters.words(question.options)
     return words + _options(
@@ -78,6 +80,13 @@ def _of_verifying(request: VerifyRequest, question: Question) -> list[str]:
             ("--order", request.order.value, Order.VERSION.value),
         ]
     )
+
+
+def _of_case(request: EnvironmentRequest) -> list[str]:
+    """What the trials have beside what the case says."""
+    backend = request.backend.value if request.backend else None
+    words = [*_options([("--backend", backend, None)]), *_repeated("--env", request.env)]
+    return [*words, *_repeated("--override", request.overrides)]
 
 
 def _of_environment(request: EnvironmentRequest) -> list[Option]:

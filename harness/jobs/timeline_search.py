@@ -11,7 +11,7 @@ from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
 from harness.domain.findings import assemble
 from harness.domain.findings.finding import Finding
-from harness.domain.releases.distributions import FRAMEWORK
+from harness.domain.releases.distributions import FRAMEWORK, bringing
 from harness.domain.releases.nightlies import is_nightly
 from harness.domain.releases.release import Channel, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
@@ -19,9 +19,12 @@ from harness.domain.search.policy import Policy
 from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.absence import missing_everywhere
+from harness.domain.verdicts.surroundings import not_here
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
+from harness.jobs.parting import Parting, part
 from harness.jobs.preparation import (
     Plan,
     Stopwatch,
@@ -78,6 +81,9 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
         )
         with runner.pool, resumable(journal, header.reproduce):
             run_search(wanted, runner, journal)
+            part(
+                Parting(services=services, runner=runner, case=case, companions=plan.companions, header=header), journal
+            )
         finding = assemble.compose(header, journal.entries())
         services.reports.finding(finding, journal.folder)
         warn(listener, journal.restored())
@@ -160,6 +166,8 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     recalled = _recalled(request)
 
     def choose(running: Sequence[NextTrial], room: int) -> list[NextTrial]:
+        if missing_everywhere(request.case, journal.entries(), request.variant):
+            return []  # more trials would fail for the same want
         history = known()
         chosen = _same_way(recalled, history, {trial.index for trial in running}, room)
         if chosen or recalled or any(trial.why is Why.AGAIN for trial in running):
@@ -176,7 +184,8 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
         )
 
     def check(entries: Sequence[Entry]) -> object:
-        """A script that aborts is not recorded: resuming tries it again."""
+        """A script that aborts, or that does not run here at all, is not recorded: resuming tries it again."""
+        _check_runs_here(request, [*journal.entries(), *entries])
         return assemble.row(request.case, entries, request.variant)
 
     runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(request.timeline.releases)))
@@ -191,6 +200,22 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     finally:
         runner.listener.notify(Event(kind=EventKind.END))
     return list(known())
+
+
+def _check_runs_here(request: SearchRequest, entries: Sequence[Entry]) -> None:
+    """Raise where the case fails in every release tried in one way that says nothing about a release.
+
+    A module that is known to come with one distribution is no reason to stop: it is added, and the case tried again.
+    """
+    if bringing(missing_everywhere(request.case, entries, request.variant)):
+        return
+    shown = {
+        release: [e.finished.observation for e in group if e.finished is not None]
+        for release, group in assemble.group(entries).items()
+    }
+    tried = {release: observations for release, observations in shown.items() if observations}
+    if (error := not_here(request.case, tried, len(request.timeline.releases))) is not None:
+        raise error
 
 
 def _recalled(request: SearchRequest) -> list[NextTrial]:

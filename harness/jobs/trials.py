@@ -20,7 +20,17 @@ from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.verdict import Outcome, Verdicts
 from harness.jobs.events import Listener
 from harness.jobs.executor import unchanged
-from harness.jobs.preparation import find_release, variant_of, warn, with_changes, with_reference
+from harness.jobs.preparation import (
+    as_asked,
+    find_release,
+    read_case,
+    say_assumed,
+    variant_of,
+    warn,
+    with_arguments,
+    with_changes,
+    with_reference,
+)
 from harness.jobs.protocols import Services
 from harness.jobs.requests import EnvironmentRequest, ReproduceRequest, ReproRequest, TrialRequest
 
@@ -104,8 +114,10 @@ def run(services: Services, request: TrialRequest, listener: Listener) -> TrialR
         Untestable: the release cannot be tested here.
         InfrastructureError: machine, index or disk failed.
     """
-    case = services.cases.read(request.case, package=request.package)
+    case = read_case(services, request.case, request, package=request.package)
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy)
+    case = with_arguments(case, request.arguments)
+    say_assumed(listener, case)
     variant = variant_of(case, parameters.parse(case, request.settings))
     release = find_release(services, case.package, request.release, listener, where="--release")
 
@@ -139,8 +151,9 @@ def repro(services: Services, request: ReproRequest, listener: Listener) -> Repr
         Untestable: the release cannot be tested here.
         InfrastructureError: machine, index or disk failed.
     """
-    read = services.cases.read_all(request.cases)
-    cases = [case for case in read if case.package == request.package]
+    read = [as_asked(case, request) for case in services.cases.read_all(request.cases)]
+    about = [case for case in read if case.package == request.package]
+    cases = [case for case in about if not _elsewhere(case, request)] or about
     if not cases:
         raise UsageError(
             f"no case is about {request.package}", where="--package", hint="it is named in the case's metadata"
@@ -154,10 +167,18 @@ def repro(services: Services, request: ReproRequest, listener: Listener) -> Repr
             warn(listener, f"{change.what}: running {case.name} once more")
             shared[0] = prepare_release(services, cases, release, request, listener)
 
+        if elsewhere := _elsewhere(case, request):
+            return Outcome.SKIP, elsewhere
         return unchanged(lambda: _judged(services, shared[0], case, release, fresh=request.fresh), renew)
 
     outcomes = (_outcome(case, judged) for case in read)
     return ReproRun(release=release, environment=environment, outcomes=outcomes)
+
+
+def _elsewhere(case: Case, request: ReproRequest) -> str:
+    """Why a case says nothing of the backend that is asked for; "" where it does."""
+    foreign = ", ".join(other.value for other in case.foreign_frameworks) if request.backend else ""
+    return f"imports {foreign} itself, and says nothing of another backend" if foreign else ""
 
 
 def _outcome(case: Case, judged: Callable[[Case], tuple[Outcome, str]]) -> CaseOutcome:

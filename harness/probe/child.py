@@ -16,7 +16,10 @@ from .processes import die_with
 from .refusals import Refused
 from .stages import reached, stage_marker
 
-SCRIPT_RUNNER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "script_runner.py")  # noqa: PTH100, PTH118, PTH120
+_HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+SCRIPT_RUNNER = os.path.join(_HERE, "script_runner.py")  # noqa: PTH118
+TEST_RUNNERS = {name: os.path.join(_HERE, "runners", f"{name}_runner.py") for name in ("pytest", "unittest")}  # noqa: PTH118
+"""Programs that run files of tests and say by their exit code what came of it."""
 RUNNERS = {"canary": ".training.canary", "diagnosis": ".diagnosis.watching", "model": ".training.model"}
 """The module that runs each kind of trial; imported late, because it imports the framework."""
 
@@ -104,10 +107,27 @@ def _facts(
 
 
 def _run_script(request: dict[str, Any], trial: dict[str, Any], enter: Callable[[str], None]) -> None:
+    """Become the program that runs the script, in the trial's own copy of the working folder."""
     enter("script")
     os.environ["PYTHONUNBUFFERED"] = "1"
-    command = [sys.executable, SCRIPT_RUNNER, request["case"], request.get("place", request["case"])]
-    os.execv(sys.executable, [*command, *trial.get("arguments", [])])  # noqa: S606
+    if trial.get("folder"):
+        os.chdir(trial["folder"])
+    command = script_command(request, trial)
+    os.execv(command[0], command)  # noqa: S606
+
+
+def script_command(request: dict[str, Any], trial: dict[str, Any]) -> list[str]:
+    """The command of a trial of a script; a command of the user finds the environment's programs first."""
+    runner = trial.get("runner", "script")
+    if runner == "command":
+        os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
+        os.environ["VIRTUAL_ENV"] = sys.prefix
+        return ["/bin/sh", "-c", trial["command"]]
+    arguments = trial.get("arguments", [])
+    if runner in TEST_RUNNERS:
+        node = f"::{trial['node']}" if trial.get("node") else ""
+        return [sys.executable, TEST_RUNNERS[runner], trial["file"] + node, *arguments]
+    return [sys.executable, SCRIPT_RUNNER, request["case"], request.get("place", request["case"]), *arguments]
 
 
 def _peak_memory() -> int:

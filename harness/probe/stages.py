@@ -1,4 +1,4 @@
-"""How far a trial came: its stage, one of ``load``, ``devices``, ``fix``, ``data``, ``build``, ``train`` and so on.
+"""How far a trial came: its stage, such as ``import``, ``load``, ``build`` or ``train``.
 
 The trial's process writes each stage into a small file when it enters it. The parent reads the file after the
 process has ended, so the stage is known even of one that was killed.
@@ -10,7 +10,7 @@ import contextlib
 import pathlib
 from collections.abc import Callable
 
-STAGES = ("load", "devices", "fix", "data", "build", "train", "evaluate", "script")
+STAGES = ("import", "load", "devices", "fix", "data", "build", "train", "evaluate", "script")
 LONGEST = 32
 
 

@@ -22,12 +22,15 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     made.filters.update(
+        anchor=text.anchor,
         clean=text.clean,
         code=text.code,
         command=text.command,
         folded=folded,
         key=text.key_numbers,
+        lines=text.lines,
         md=text.markdown,
+        number=text.number,
         secs=text.seconds,
     )
     return made

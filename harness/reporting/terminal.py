@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.console import RenderableType
 from rich.markup import escape
 from rich.table import Table
@@ -31,6 +32,14 @@ def table(title: str, columns: Iterable[str]) -> Table:
     made = Table(title=escape(title), title_justify="left")
     for name in columns:
         made.add_column(escape(name), overflow="fold")
+    return made
+
+
+def narrow_table(title: str, columns: Iterable[str]) -> Table:
+    """An empty table without lines between its cells; a row takes one line, and what is too long is cut."""
+    made = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True)
+    for name in columns:
+        made.add_column(escape(name), no_wrap=True, overflow="ellipsis")
     return made
 
 

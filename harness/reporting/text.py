@@ -22,6 +22,16 @@ def clean(text: str, limit: int = LIMIT) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def lines(text: str) -> str:
+    """Several lines, each without control characters."""
+    return "\n".join(command(line) for line in text.splitlines())
+
+
+def anchor(text: str) -> str:
+    """A name for a place in a page, of letters that need no escape."""
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", clean(text, 80)).strip("-") or "unnamed"
+
+
 def markdown(text: str, limit: int = LIMIT) -> str:
     """Clean text in which nothing is Markdown, HTML or a mention."""
     escaped = re.sub(r"(^>|[\\`*_{}\[\]<#|~&])", r"\\\1", clean(text, limit))

@@ -71,16 +71,24 @@ class TestCase:
         assert lines[:2] == ["harness: there is no such case file", "  where: cases/gone.py"]
         assert lines[2].startswith("  try:   ")
 
-    def test_a_case_without_metadata_shows_what_to_write(self, harness: Offline):
-        lines = harness.refused("bisect", harness.case("import keras\n"), code=2)
-        assert lines[0] == "harness: the case has no inline metadata"
+    def test_a_case_that_does_not_say_what_is_under_test_shows_how_to_say_it(self, harness: Offline):
+        lines = harness.refused("bisect", harness.case("import json\n"), code=2)
+        assert lines[0] == "harness: what is under test? it imports no package"
         assert "--package" in lines[2]
-        assert lines[3:5] == ["# /// script", '# dependencies = ["keras", "tensorflow"]']
 
-    def test_metadata_of_another_tool_alone_shows_what_to_add(self, harness: Offline):
-        path = harness.case('# /// script\n# dependencies = ["keras"]\n# ///\n')
+    def test_dependencies_of_which_several_could_be_meant_are_named(self, harness: Offline):
+        path = harness.case('# /// script\n# dependencies = ["toya", "toyb"]\n# ///\n')
         lines = harness.refused("bisect", path, code=2)
-        assert lines[0] == "harness: the metadata has no [tool.harness] table"
+        assert lines[0] == "harness: what is under test? several dependencies could be meant: toya, toyb"
+
+    def test_what_should_be_run_is_asked_for(self, harness: Offline):
+        assert harness.refused("bisect", code=2)[0] == "harness: what should be run?"
+
+    def test_a_file_that_only_defines_things_is_refused_with_what_to_do(self, harness: Offline):
+        path = harness.case("import keras\ndef looks_right(model):\n    return model\n")
+        lines = harness.refused("bisect", path, code=2)
+        assert lines[0] == "harness: the case checks nothing: it defines looks_right() and calls none of it"
+        assert "test_" in lines[2]
 
     @pytest.mark.parametrize(
         ("line", "what"),

@@ -81,6 +81,7 @@ REACHED: dict[str, list[Reached]] = {
         (("--confidence", "0.999"), "confidence", 0.999),
         (("--max-gap", "2"), "max_gap", 2),
         (("--memory", "4G"), "memory_bytes", 4 << 30),
+        (("--", "--n", "5"), "arguments", ("--n", "5")),
     ],
     "diagnose": [
         *ENVIRONMENT, *SET, *REPLICAS, *FRESH, *RELEASE, (("--policy", "mixed_float16"), "policy", "mixed_float16"),
@@ -175,7 +176,8 @@ def test_no_option_is_left_out_above(command):
         for option in command_named(command).params
         if isinstance(option, click.Option) and not set(option.opts) & tried
     ]
-    assert missing == ([["--fixed-in"]] if command == "verify-fix" else []), "--fixed-in stands alone, see below"
+    alone = {"verify-fix": [["--fixed-in"]], "bisect": [["--command"]], "run": [["--command"]]}
+    assert missing == alone.get(command, []), "these stand alone, see below"
 
 
 class TestRequests:
@@ -198,6 +200,13 @@ class TestRequests:
         assert (request.fixed_in, request.fixes) == ("3.10.0", ())
         with pytest.raises(UsageError, match="say what should be verified"):
             parse("verify-fix", "identity", "--fixed-in", "3.10.0", "--fix", "no-aggregation")
+
+    @pytest.mark.parametrize("command", ["bisect", "run"])
+    def test_a_command_stands_in_place_of_a_case(self, command):
+        words = ("--release", "latest") if command == "run" else ()
+        assert parse(command, "--command", "make check", *words)[0].case == "command:make check"
+        with pytest.raises(UsageError, match="not both"):
+            parse(command, "identity", "--command", "make check", *words)
 
     def test_cases_are_arguments(self):
         assert parse("nightly", "identity", "mnist_cnn")[0].cases == ("identity", "mnist_cnn")

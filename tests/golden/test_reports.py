@@ -11,6 +11,7 @@ from harness.adapters.storage import case_files
 from harness.domain.trials.exported_case import ExportedCase
 from harness.domain.trials.variant import Variant
 from harness.reporting import export
+from harness.reporting.bisection import documents
 from harness.reporting.bisection.documents import RENDERERS
 from harness.reporting.fixes import fix_report, workarounds_report
 from tests.reporting import examples
@@ -41,6 +42,10 @@ def golden(snapshot: SnapshotAssertion, ending: str) -> SnapshotAssertion:
 @pytest.mark.parametrize("name", RENDERERS)
 def test_the_everyday_report(name, snapshot):
     assert RENDERERS[name](examples.everyday()) == golden(snapshot, name.rsplit(".", 1)[1])
+
+
+def test_the_everyday_page_with_its_evidence(snapshot):
+    assert documents.html(examples.everyday(), examples.evidence()) == golden(snapshot, "html")
 
 
 @pytest.mark.parametrize("name", ["report.md", "report.html"])

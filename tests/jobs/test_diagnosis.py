@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
 from harness.domain.diagnosis.diagnosis import Boundary
 from harness.domain.errors import UsageError
@@ -171,6 +172,10 @@ class TestJob:
             list(timeline(["3.8.0", "3.9.0"]).releases),
             WatchedTrials(POISONED),
         )
+
+    def test_another_backend_is_refused(self, world: FakeServices):
+        with pytest.raises(UsageError, match="replayed with TensorFlow's means alone"):
+            diagnose_case(world, DiagnoseRequest(case="identity", release="3.9.0", backend=Backend.JAX), Heard())
 
     def test_it_says_what_was_diagnosed_and_where(self, world: FakeServices):
         done = diagnose_case(world, DiagnoseRequest(case="identity", release="3.9.0", replicas=4, fresh=True), Heard())

@@ -9,6 +9,7 @@ import pytest
 
 from harness.adapters.environments.companions import wanted
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.findings.causes import KnownCause
@@ -32,11 +33,13 @@ from harness.jobs.preparation import (
     open_run,
     page_of,
     same_companions,
+    say_assumed,
     shared_environment,
     timeline_of,
     under_test,
     variant_of,
     warn,
+    with_arguments,
     with_changes,
     with_reference,
 )
@@ -146,7 +149,10 @@ class TestTimeline:
     def test_a_case_that_does_not_say_has_to_be_told(self):
         with pytest.raises(UsageError, match="where should the search begin") as refused:
             timeline_of(page(), case(), RangeRequest())
-        assert refused.value.hint == "give --from, or a 'since' in the case's metadata"
+        hint = (
+            "give --from such as --from 3.5.0: a version in which it still worked, or a 'since' in the case's metadata"
+        )
+        assert refused.value.hint == hint
 
     def test_without_a_case_it_begins_with_the_oldest(self):
         assert timeline_of(page(), None, RangeRequest(order=Order.DATE)).versions[0] == "3.5.0"
@@ -353,3 +359,18 @@ class TestFolder:
 def test_a_stopwatch_never_runs_back():
     watch = Stopwatch()
     assert 0 <= watch.seconds <= watch.seconds
+
+
+class TestArguments:
+    def test_they_are_handed_to_a_script_alone(self):
+        script = case(level=Level.SCRIPT)
+        assert with_arguments(script, ["--n", "5"]).arguments == ("--n", "5")
+        assert with_arguments(script, []) is script
+        for other in (case(), case(level=Level.SCRIPT, runner=Runner.COMMAND)):
+            with pytest.raises(UsageError, match="takes no arguments"):
+                with_arguments(other, ["3.5.0"])
+
+    def test_what_was_assumed_is_said(self):
+        heard = Heard()
+        say_assumed(heard, case(assumed=("under test: keras",)))
+        assert [event.detail for event in heard.events] == ["harness: under test: keras"]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.domain.cases.backends import Backend
 from harness.domain.errors import UsageError
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.release import Channel, Order
@@ -30,6 +31,20 @@ from harness.jobs.requests import (
 )
 
 CLONE = Path("clone")
+
+
+class TestVariables:
+    def test_variables_come_by_name_and_may_hold_anything(self):
+        assert EnvironmentRequest(env=("A=1", "B=x=y", "C=")).variables == {"A": "1", "B": "x=y", "C": ""}
+
+    @pytest.mark.parametrize("text", ["A", "=1", "A B=1", "HARNESS_HOME=/x", "A=\0"])
+    def test_what_no_trial_can_have_is_refused(self, text):
+        with pytest.raises(UsageError, match="is set for no trial"):
+            BisectRequest(case="c", env=(text,))
+
+    def test_the_backend_is_named_once(self):
+        with pytest.raises(UsageError, match="say the same"):
+            BisectRequest(case="c", backend=Backend.JAX, env=("KERAS_BACKEND=jax",))
 
 
 class TestPins:

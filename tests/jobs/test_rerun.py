@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands import bisection, verify_fix, workarounds
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.question import Question
@@ -71,9 +72,12 @@ class TestBisect:
             {"max_gap": 5},
             {"confidence": 0.999},
             {"python": "3.11"},
+            {"backend": Backend.TORCH},
             {"mode": Mode.AS_OF},
             {"order": Order.DATE},
             {"package": "keras-nightly"},
+            {"backend": Backend.JAX},
+            {"env": ("A=1", "B=two words")},
             {"settings": ("fault=on",)},
         ],
         ids=lambda given: next(iter(given)),
@@ -170,7 +174,7 @@ class TestWorkarounds:
         assert self.words(replicas=(1, 4))[-2:] == ["--replicas", "1,4"]
 
 
-BESIDE = {"pins", "mode", "python", "case"}
+BESIDE = {"pins", "mode", "python", "backend", "env", "overrides", "case"}
 OF_RANGE = {"first", "last", "order"}
 OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
 
@@ -180,7 +184,10 @@ OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
     [
         (
             BisectRequest,
-            BESIDE | OF_RANGE | OF_CASE | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap"},
+            BESIDE
+            | OF_RANGE
+            | OF_CASE
+            | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap", "arguments"},
         ),
         (VerifyRequest, BESIDE | OF_RANGE | OF_CASE | {"fixes", "patch", "fixed_in", "sweep_mapping"}),
         (WorkaroundsRequest, BESIDE | {"releases", "replicas"}),

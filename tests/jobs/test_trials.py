@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable, UsageError
@@ -44,6 +45,21 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeServices:
 )
 def test_the_worst_decides_and_what_was_not_judged_is_told(verdicts, expected):
     assert summary(verdicts) == expected
+
+
+class TestBackend:
+    def test_the_framework_of_the_backend_is_the_companion(self, world: FakeServices):
+        done = run(world, TrialRequest(case="identity", release="3.8.0", backend=Backend.JAX, env=("A=1",)), Heard())
+        assert (done.case.companions, done.case.backend) == (("jax",), Backend.JAX)
+        assert done.case.trial_env == {"KERAS_BACKEND": "jax", "A": "1"}
+
+    def test_a_case_that_imports_another_framework_is_left_out(self, tmp_path: Path):
+        bound = case(name="bound", text="import tensorflow\n")
+        releases = list(timeline(list(TABLE)).releases)
+        world = FakeServices(tmp_path, [case(), bound], releases, TableTrials(TABLE))
+        lines = list(repro(world, ReproRequest(release="3.8.0", backend=Backend.JAX), Heard()).outcomes)
+        assert [(line.case, line.outcome) for line in lines] == [("identity", Outcome.GOOD), ("bound", Outcome.SKIP)]
+        assert lines[1].sentence == "imports tensorflow itself, and says nothing of another backend"
 
 
 class TestRun:

@@ -10,6 +10,7 @@ from rich.console import Console, RenderableType
 
 from harness.domain.cases.case import Claim, Workaround
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.findings.evidence import Curve, Evidence, Place, ReleaseEvidence, TrialEvidence
 from harness.domain.findings.finding import Answer, Conclusion, Finding, ReleaseResult, TrialRecord
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
@@ -19,7 +20,7 @@ from harness.domain.fixes.claims import ClaimResult as ClaimAnswer
 from harness.domain.fixes.grades import FixReport, FixResult, Grade, Graded
 from harness.domain.fixes.workarounds import Effect, Measured, WorkaroundReport, WorkaroundRow
 from harness.domain.trials.observation import NonFinite
-from harness.domain.verdicts.reasons import recorded
+from harness.domain.verdicts.reasons import Reason, ReasonKind, recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
 from tests.examples import HOSTILE
 
@@ -29,7 +30,10 @@ NAN = Verdict(
     reason=recorded("loss is nan, mae is nan, first at step 125 (loss = nan)"),
     signature="nonfinite-metric | loss",
 )
-HIDDEN = Verdict(outcome=Outcome.SKIP, reason=recorded("hidden by nonfinite-metric: loss is nan"))
+HIDDEN = Verdict(
+    outcome=Outcome.SKIP,
+    reason=Reason(kind=ReasonKind.HIDDEN, hidden_by=Symptom.NONFINITE_METRIC, cause=recorded("loss is nan")),
+)
 RAISED = "ValueError: aggregation MEAN is not supported for <dtype: 'int32'> (while: train)"
 
 QUESTION = Question(
@@ -175,6 +179,49 @@ def everyday() -> Finding:
         timing={"index": 0.4, "resolve": 3.21, "build": 130.0, "import": 42.5, "trials": 18.0},
         locks={"key-3.5.0": ("keras==3.5.0 --hash=sha256:cc",)},
         reproduce="harness bisect identity --from 3.5.0 --to 3.10.0",
+    )
+
+
+def evidence() -> Evidence:
+    """What stands behind the everyday finding: curves beside a transition, another TensorFlow, a yanked release."""
+    steps = tuple((n, 1.0 / n) for n in range(1, 9))
+    broken = (*steps[:4], *((n, math.nan) for n in range(5, 9)))
+    yanked = Place(version="3.8.1", released="2025-02-01", yanked="a file is missing", tried=False)
+    places = [Place(version=r.version, released=r.released) for r in everyday().releases]
+    return Evidence(
+        places=(*places[:4], yanked, *places[4:]),
+        releases={
+            "3.6.0": _seen("3.6.0", "2.17.1", steps, steps, 0.0),
+            "3.8.0": _seen("3.8.0", "2.18.1", steps, broken, math.nan),
+            "3.9.2": _seen("3.9.2", "2.18.1", steps, broken, 0.25),
+            "3.10.0": _seen("3.10.0", "2.18.1", steps, steps, 1e-9),
+        },
+    )
+
+
+Points = tuple[tuple[int, float], ...]
+
+
+def _seen(version: str, tensorflow: str, reference: Points, replicas: Points, deviation: float) -> ReleaseEvidence:
+    trial = TrialEvidence(
+        variant="2 replicas",
+        repeat=1,
+        ended="finished",
+        seconds=1.3,
+        cached=True,
+        numbers={"loss": replicas[-1][1]},
+        output=f"a line\n{HOSTILE}",
+    )
+    return ReleaseEvidence(
+        python="3.11.7",
+        isolation="private-views",
+        packages={"keras": version, "numpy": "2.0.2", "tensorflow-cpu": tensorflow},
+        deviation=deviation,
+        curves=(
+            Curve(variant="reference", metric="loss", points=reference, steps=8),
+            Curve(variant="2 replicas", metric="loss", points=replicas, steps=8),
+        ),
+        trials=(trial,),
     )
 
 

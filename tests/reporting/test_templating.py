@@ -9,7 +9,9 @@ import pytest
 
 from harness.reporting.templating import environment
 
-TEMPLATES = sorted(path.name for path in (resources.files("harness.reporting") / "templates").iterdir())
+ROOT = resources.files("harness.reporting") / "templates"
+FILES = [path.name for path in ROOT.iterdir() if path.is_file()]
+TEMPLATES = sorted([*FILES, *(f"pages/{path.name}" for path in (ROOT / "pages").iterdir())])
 
 
 @pytest.mark.parametrize("name", TEMPLATES)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from harness.adapters.index.find_links import local_versions
+from harness.adapters.processes.accelerators import has_gpu
+from harness.domain.cases.backends import Backend
+from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
 from harness.domain.releases.companions import Wanted
 from harness.domain.releases.distributions import FRAMEWORK, import_name
+
+CPU = "cpu"
+"""Local version of the builds of torch without CUDA."""
 
 
 def framework_package() -> str:
@@ -20,11 +27,6 @@ def framework_package() -> str:
     if sys.platform == "linux" and platform.machine() == "x86_64" and not has_gpu():
         return "tensorflow-cpu"
     return "tensorflow[and-cuda]" if sys.platform == "linux" and has_gpu() else FRAMEWORK
-
-
-def has_gpu() -> bool:
-    """Whether an NVIDIA driver is loaded."""
-    return Path("/proc/driver/nvidia/version").exists() or Path("/dev/nvidia0").exists()
 
 
 def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_packages: Iterable[str]) -> Wanted:
@@ -67,22 +69,46 @@ def wanted(package: str, companions: Iterable[str], pins: Iterable[str], data_pa
     )
 
 
-def doubled(distributions: Iterable[str]) -> bool:
-    """Whether TensorFlow is among them under two names, which would install the same files."""
-    return sum(import_name(name) == FRAMEWORK for name in distributions) > 1
+def asked_by(cases: Sequence[Case], needed: Wanted) -> Wanted:
+    """Add what the cases say beside their companions: extras, overrides and interpreters.
 
-
-def by_own_name(requirements: Iterable[str]) -> tuple[str, ...]:
-    """The requirements with TensorFlow under its own name: tf-keras and others require it by that name alone."""
-    parsed = [Requirement(text) for text in requirements]
-    for requirement in parsed:
-        if import_name(requirement.name) == FRAMEWORK:
-            requirement.name = FRAMEWORK
-    return tuple(str(requirement) for requirement in parsed)
+    Raises:
+        UsageError: an override names no version, or a version of the package under test.
+    """
+    own = canonicalize_name(needed.package)
+    laid_aside = tuple(dict.fromkeys(text for case in cases for text in case.overrides))
+    for text in laid_aside:
+        requirement = Requirement(text)
+        if (canonicalize_name(requirement.name) == own) == bool(requirement.specifier or requirement.url):
+            raise UsageError(
+                f"{text!r} is no override here",
+                where="--override",
+                hint=f"write NAME==VERSION, or {needed.package} alone for each of its releases",
+            )
+    return replace(
+        needed,
+        extras=tuple(sorted({extra for case in cases for extra in case.extras})),
+        laid_aside=laid_aside,
+        requires_python=",".join(dict.fromkeys(case.requires_python for case in cases if case.requires_python)),
+    )
 
 
 def _localized(requirement: Requirement) -> str:
-    if canonicalize_name(requirement.name) != FRAMEWORK:
+    name = canonicalize_name(requirement.name)
+    if name == Backend.JAX.value and not requirement.extras and requirement.url is None and not has_gpu():
+        return str(requirement).replace(requirement.name, "jax[cpu]", 1)  # releases before 0.4.36 need the extra
+    if name == Backend.TORCH.value and requirement.url is None and not has_gpu():
+        return _torch(requirement)
+    if name != FRAMEWORK:
         return str(requirement)
     marker = f" ; {requirement.marker}" if requirement.marker else ""
     return f"{framework_package()}{requirement.specifier}{marker}"
+
+
+def _torch(requirement: Requirement) -> str:
+    """The newest build for the CPU that the user keeps beside the index, where there is one that fits."""
+    fitting = [v for v in local_versions(requirement.name) if v.local == CPU and requirement.specifier.contains(v)]
+    if not fitting:
+        return str(requirement)
+    marker = f" ; {requirement.marker}" if requirement.marker else ""
+    return f"{requirement.name}=={fitting[-1]}{marker}"

@@ -58,6 +58,7 @@ _INDEX = re.compile(
     r"|due to a lack of valid authentication|Server returned redirect"
 )
 _OFFLINE = re.compile(r"network (was|is|connectivity is) disabled|was not found in the cache")
+_CONFLICT = "No solution found"
 _OF_RELEASE = re.compile(r"No solution found|Failed to (download and )?build|build backend|Git operation failed| @ ")
 """uv says so of a release, or of a set of packages, and of nothing else."""
 _NOX_COMMAND = re.compile(r"(?s)^.*nox > Command [^\n]* failed with exit code -?\d+:?\s*(nox > )?")
@@ -95,6 +96,12 @@ def release_failure(
         )
     reasons = dict.fromkeys(why for claim, why in found.confirmed.items() if claim.kind is not Kind.ABSENT)
     return "; ".join([explained, *reasons]), found.confirmed
+
+
+def known_conflict(ended: Ended) -> str:
+    """Explain a run without the network that failed for a conflict; "" where it only lacked something in the cache."""
+    of_uv = _of_uv(ended)
+    return explanation(_said(ended)) if _CONFLICT in of_uv and not _OFFLINE.search(of_uv) else ""
 
 
 def infrastructure_failure(ended: Ended, doing: str) -> InfrastructureError | None:

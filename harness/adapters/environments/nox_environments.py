@@ -12,14 +12,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from importlib.metadata import PathDistribution
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from harness.adapters.environments.contents import installed
 from harness.adapters.environments.isolation import isolation
 from harness.adapters.environments.layers import SEAL, Installer, Layer, layer_key, read_seal, sealed
 from harness.adapters.environments.planning import Planner
@@ -27,7 +28,7 @@ from harness.adapters.environments.resolver import Unsatisfiable
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
-from harness.domain.errors import HarnessError, Untestable
+from harness.domain.errors import Untestable
 from harness.domain.releases.companions import Companions, Mode, name_of, pin_of
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.release import Release
@@ -38,11 +39,11 @@ LOCK_POLL_SECONDS = 0.5
 
 
 def check_installed(release: Release, environment: Environment) -> None:
-    """Raise where another version is installed than the release under test: local versions count."""
+    """Raise `Untestable` where another version is installed than the release under test: local versions count."""
     found = installed_versions(release, environment)
     if found is None or found == [release.version] or [_parsed(one) for one in found] == [release.parsed]:
         return
-    raise HarnessError(
+    raise Untestable(
         f"the environment of {release.package} {release.version} has {', '.join(found) or 'no version of it'}",
         where=str(Path(environment.executable).parents[1]),
         hint="this is a fault of the harness: please report it with the environment's lock",
@@ -50,18 +51,10 @@ def check_installed(release: Release, environment: Environment) -> None:
 
 
 def installed_versions(release: Release, environment: Environment) -> list[str] | None:
-    """Versions of the package under test that the environment has; None for a commit, which bears another's number.
-
-    The folders are read each time: the listings of `importlib.metadata` are kept by their folder's time, and an
-    environment may be built anew within it.
-    """
+    """Versions of the package under test that the environment has; None for a commit, which bears another's number."""
     if release.source is not None:
         return None
-    root = Path(environment.executable).parents[1]
-    sites = sorted({site.resolve() for site in root.glob("lib*/python*/site-packages")})
-    name = canonicalize_name(release.package)
-    own = [PathDistribution(folder) for site in sites for folder in sorted(site.glob("*.dist-info"))]
-    return [one.version for one in own if canonicalize_name(one.metadata["Name"] or "") == name]
+    return [one.version for one in installed.find(release.package, environment.executable)]
 
 
 def _parsed(version: str) -> Version | None:
@@ -99,10 +92,11 @@ class NoxEnvironments:
         started = time.monotonic()
         lock = self._lock_of(release, notify)
         resolve_seconds = time.monotonic() - started
+        notes = self._planner.providers.notes(lock)
         environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
         try:
             check_installed(release, environment)
-        except HarnessError:
+        except Untestable:
             if not environment.reused:
                 raise
             notify("the environment in the cache is not what its seal says: building it again")
@@ -110,7 +104,7 @@ class NoxEnvironments:
             environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
             check_installed(release, environment)
         self._locks[release] = lock
-        return environment
+        return replace(environment, notes=notes)
 
     def _lock_of(self, release: Release, notify: Callable[[str], None]) -> tuple[str, ...]:
         """The lock with which this release was installed before in this search, else a new one.

@@ -1,18 +1,20 @@
-"""One set of companions, pinned over the whole timeline, or over as much of it as one set resolves with.
+"""The reference set of companions of a timeline, and how each release departs from it as little as it can.
 
 A . . . . . . . . B      the set of one end resolves with the other end
 x x A . . . . . . B      an end that resolves with nothing is left out: it is skip, as any untestable end
-. . . . A | B . . .      a compatibility boundary: the set of the longer side is pinned
+. . . . A | B . . .      a compatibility boundary: the set of the longer side is the reference
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
 from harness.adapters.environments.resolver import Unsatisfiable
 from harness.domain.releases.companions import name_of, pin_of
+from harness.domain.releases.moves import changed
 from harness.domain.search.gaps import middles, next_outermost
 
 SCAN = 32
@@ -21,6 +23,8 @@ SCAN = 32
 Lock = tuple[str, ...]
 Resolve = Callable[[int, Lock], Lock]
 """Resolves the release at a place of the timeline with the given pins; raises `Unsatisfiable`."""
+Preferring = Callable[[Lock, Lock], Lock]
+"""Resolves one release with pins that must hold and lines that are preferred; raises `Unsatisfiable`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +34,72 @@ class PinnedSet:
     lock: Lock
     first: int
     last: int
+
+
+def named_in(lock: Lock, named: Collection[str]) -> Lock:
+    """The pins of what was asked for by name."""
+    return tuple(pin_of(line) for line in lock if name_of(line) in named)
+
+
+def reference_set(count: int, resolve: Resolve, named: Collection[str]) -> PinnedSet:
+    """The set from which the releases depart the least.
+
+    Best is one that both ends take whole; then one whose named companions both ends take; then any.
+
+    Args:
+        count: Length of the timeline.
+        resolve: Resolves one release.
+        named: Canonical names of what was asked for by name.
+
+    Raises:
+        Unsatisfiable: one of the ends resolves with no companions at all.
+    """
+    resolve = lru_cache(maxsize=None)(resolve)
+    with suppress(Unsatisfiable):
+        return over_all(count, resolve)
+    resolve(count - 1, ())
+    resolve(0, ())
+    held = _held_over_all(count, resolve, named)
+    return over_most(count, lambda place, pins: resolve(place, tuple(dict.fromkeys((*held, *pins)))))
+
+
+def _held_over_all(count: int, resolve: Resolve, named: Collection[str]) -> Lock:
+    """Pins of the named companions that both ends take; none where no such pins are found."""
+    for lead, follow in ((0, count - 1), (count - 1, 0)):
+        with suppress(Unsatisfiable):
+            held = named_in(resolve(lead, ()), named)
+            resolve(follow, held)
+            return held
+    return ()
+
+
+def least_moved(reference: Lock, named: Collection[str], resolve: Preferring, again: Preferring) -> Lock:
+    """Resolve one release so that no companion stands elsewhere than in the reference without need.
+
+    The named ones are held first, and moved only where nothing resolves with them. Of what moved, each is then put
+    back where the rest can stay where it is: no smaller part of the moved ones would have sufficed.
+
+    Args:
+        reference: The reference set.
+        named: Canonical names of what was asked for by name.
+        resolve: Resolves with pins that must hold and lines to be preferred.
+        again: The same, once `resolve` has read all that it needs.
+
+    Raises:
+        Unsatisfiable: nothing resolves, whatever moves.
+    """
+    try:
+        lock = resolve(named_in(reference, named), reference)
+    except Unsatisfiable:
+        lock = resolve((), reference)
+    moved = [move.name for move in changed(lock, reference)]
+    for name in sorted(moved, key=lambda name: (name not in named, name)):
+        free = {move.name for move in changed(lock, reference)}
+        if name in free:
+            held = tuple(pin_of(line) for line in reference if name_of(line) not in free - {name})
+            with suppress(Unsatisfiable):
+                lock = again(held, reference)
+    return lock
 
 
 def over_all(count: int, resolve: Resolve) -> PinnedSet:

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from shutil import which
 
-from harness.adapters.environments.failures import Stale, release_failure, retried
+from harness.adapters.environments.failures import Stale, known_conflict, release_failure, retried
 from harness.adapters.index.listings import Listings
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
@@ -52,10 +52,12 @@ class Resolver:
         *,
         python: str,
         constraints: Iterable[str] = (),
+        preferred: Iterable[str] = (),
         overrides: Iterable[str] = (),
         without_dependencies: bool = False,
         exclude_newer: str | None = None,
         prefer_offline: bool = False,
+        pages_are_new: bool = False,
         notify: Callable[[str], None] = lambda _: None,
     ) -> tuple[str, ...]:
         """Resolve and return the lock.
@@ -64,10 +66,12 @@ class Resolver:
             requirements: What to install; a release under test by its `exact_requirement`.
             python: Path of the interpreter the lock is for.
             constraints: Pins of packages, in force only where the package is needed; each takes its version alone.
+            preferred: Locked lines that are taken wherever they fit: uv keeps what an earlier lock holds.
             overrides: Requirements that replace those of the packages.
             without_dependencies: Lock the named packages alone.
             exclude_newer: RFC 3339 time; files uploaded later do not exist.
             prefer_offline: Try the cache first; right where everything is pinned, and 50 times faster.
+            pages_are_new: uv has just read every page that this needs; then a conflict among the cached ones is one.
             notify: Called with each attempt that failed.
 
         Raises:
@@ -81,12 +85,15 @@ class Resolver:
             (scratch / "requirements.in").write_text(_lines(requirements), encoding="utf-8")
             (scratch / "constraints").write_text(_lines(map(exact, constraints)), encoding="utf-8")
             (scratch / "overrides").write_text(_lines(overrides), encoding="utf-8")
+            (scratch / "lock").write_text(_lines(preferred), encoding="utf-8")
             command = [
                 self._uv, "pip", "compile", "requirements.in", "-c", "constraints", "--override", "overrides",
                 "--python", python, "--generate-hashes", "--no-header",
                 "--no-annotate", "--quiet", "--output-file", "lock", *flags,
             ]  # fmt: skip
-            if prefer_offline and (lock := self._offline([*command, "--offline"], scratch)) is not None:
+            if (prefer_offline or pages_are_new) and (
+                lock := self._offline([*command, "--offline"], scratch, conflicts_count=pages_are_new)
+            ) is not None:
                 return lock
             before = datetime.fromisoformat(exclude_newer.replace("Z", "+00:00")) if exclude_newer else None
             anew: list[str] = []  # packages of which uv holds a wrong page
@@ -107,9 +114,11 @@ class Resolver:
                 raise
         return self._compile([*command, *_refreshing(anew)], scratch, before)
 
-    def _offline(self, command: Sequence[str], scratch: Path) -> tuple[str, ...] | None:
+    def _offline(self, command: Sequence[str], scratch: Path, *, conflicts_count: bool) -> tuple[str, ...] | None:
         """The lock as the cache gives it; None where that does not suffice."""
         ended, lock = self._run(command, scratch)
+        if conflicts_count and ended.exit_code != 0 and (conflict := known_conflict(ended)):
+            raise Unsatisfiable(conflict)
         return lock if ended.exit_code == 0 else None
 
     def _compile(self, command: Sequence[str], scratch: Path, before: datetime | None) -> tuple[str, ...]:

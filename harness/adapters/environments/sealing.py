@@ -36,7 +36,9 @@ HARMLESS = (
     "LICENSE",
     "README",
 )
-UNSEALED = frozenset({"canary.json"})  # written into an environment after it was sealed: its canary was good
+CANARY = "canary{}.json"
+UNSEALED = frozenset(CANARY.format(of) for of in ("", "-jax", "-torch"))
+"""Written into an environment after it was sealed: its canary was good, with the backend of that name."""
 INTERPRETER = r"bin/python[0-9.]*"
 LONGEST_RECORD = 64 << 20  # bytes; TensorFlow's has 4 MB
 

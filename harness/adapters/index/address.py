@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from urllib.parse import urlsplit, urlunsplit
 
-from pypi_simple import PYPI_SIMPLE_ENDPOINT
-
-ADDRESS_VARIABLES = ("HARNESS_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
+from harness.adapters.index.settings import index_settings
 
 
 def index_address() -> str:
-    """Address of the simple index: the usual pip and uv variables, else the library's default."""
-    for name in ADDRESS_VARIABLES:
-        if address := os.environ.get(name, "").strip():
-            return address
-    return PYPI_SIMPLE_ENDPOINT
+    """Address of the simple index: by the usual variables and files of uv and pip, else the library's default."""
+    return index_settings().default
 
 
 def without_password(address: str) -> str:
@@ -25,7 +19,11 @@ def without_password(address: str) -> str:
 
 
 def with_password(address: str) -> str:
-    """An address below the index as it must be requested: with the user and password of the index."""
-    own, target = urlsplit(index_address()), urlsplit(address)
-    same = (own.scheme, own.netloc.rpartition("@")[2]) == (target.scheme, target.netloc)
-    return urlunsplit(target._replace(netloc=own.netloc)) if same else address
+    """An address below one of the indexes as it must be requested: with the user and password of that index."""
+    target = urlsplit(address)
+    settings = index_settings()
+    for index in (settings.default, *settings.extra, *settings.find_links):
+        own = urlsplit(index)
+        if own.netloc and (own.scheme, own.netloc.rpartition("@")[2]) == (target.scheme, target.netloc):
+            return urlunsplit(target._replace(netloc=own.netloc))
+    return address

@@ -7,7 +7,6 @@ valid page may say that a release is gone, and only a file with the hash of that
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -25,6 +24,7 @@ from pypi_simple import DistributionPackage, NoSuchProjectError
 from harness.adapters.index.address import with_password, without_password
 from harness.adapters.index.deadline import within
 from harness.adapters.index.package_index import TIMEOUT_SECONDS, PackageIndex
+from harness.adapters.index.settings import index_settings
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError
@@ -103,6 +103,11 @@ class Listings:
                 listing = self._ask(name)
                 self._pages[name] = (time.monotonic(), listing)
         return listing
+
+    @property
+    def folder_name(self) -> str:
+        """Name of the folder that holds what the default index said."""
+        return self._indexes[0].folder_name
 
     def _knows(self, name: str) -> bool:
         return (self._home.root / "index" / self._indexes[0].folder_name / "known" / name).exists()
@@ -195,8 +200,8 @@ def _fetch(url: str) -> tuple[str, bytes, str]:
 
 def _further_addresses() -> list[str]:
     """The indexes, or folders, that the installer reads beside the default one."""
-    words = [*os.environ.get("UV_EXTRA_INDEX_URL", "").split(), *os.environ.get("UV_INDEX", "").split()]
-    return [word.partition("=")[2] if "=" in word.partition("://")[0] else word for word in words]
+    settings = index_settings()
+    return [*settings.extra, *(f"find-links:{place}" for place in settings.find_links)]
 
 
 def _version(file: DistributionPackage) -> Version | None:

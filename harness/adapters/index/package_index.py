@@ -15,9 +15,10 @@ from pypi_simple.errors import UnsupportedRepoVersionError
 
 import harness
 from harness import codec
-from harness.adapters.index.address import ADDRESS_VARIABLES, index_address
+from harness.adapters.index.address import index_address
 from harness.adapters.index.deadline import within
 from harness.adapters.index.files import collect, pure_wheels
+from harness.adapters.index.settings import ADDRESS_VARIABLES
 from harness.adapters.storage.files import write_whole
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError

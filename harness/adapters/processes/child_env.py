@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.adapters.index.address import index_address
+from pypi_simple import PYPI_SIMPLE_ENDPOINT
+
+from harness.adapters.index.find_links import local_versions
+from harness.adapters.index.settings import for_uv, index_settings
+from harness.adapters.processes.accelerators import has_gpu
 from harness.adapters.processes.redaction import redacted
 
 # Needed to find programs, GPUs, certificates and proxies; none of them changes what a model computes.
@@ -20,23 +24,28 @@ INHERITED = (
 )  # fmt: skip
 CASE_SETTINGS = ("HARNESS_MNIST",)  # read by cases; part of a trial's identity
 # How to reach the index and where to keep files. What would change the packages themselves (UV_RESOLUTION,
-# UV_CONSTRAINT, UV_FIND_LINKS, UV_NO_VERIFY_HASHES, ...) is not handed on, nor UV_LINK_MODE: environments that are
+# UV_CONSTRAINT, UV_NO_VERIFY_HASHES, ...) is not handed on, nor UV_LINK_MODE: environments that are
 # links to the cache break with it.
 INSTALLER = (
     "HOME", "USER", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "NETRC", "PYENV_ROOT",
     "UV_CACHE_DIR", "UV_LOCK_TIMEOUT", "UV_OFFLINE", "UV_INSECURE_HOST", "UV_NATIVE_TLS",
     "UV_SYSTEM_CERTS", "UV_KEYRING_PROVIDER", "UV_CREDENTIALS_DIR", "UV_EXTRA_INDEX_URL", "UV_PYTHON_DOWNLOADS",
+    "UV_NO_CONFIG",
 )  # fmt: skip
 INSTALLER_PREFIXES = ("UV_INDEX", "UV_HTTP_", "UV_CONCURRENT_", "UV_PYTHON_INSTALL_")
 
+
+TORCH_BACKEND = "UV_TORCH_BACKEND"
 
 SECRETS = ("GITHUB_TOKEN", "GH_TOKEN")
 """Never inherited by a process of ours; a night that runs nightly code refuses to start beside one, because a child
 can read the environment of its parent."""
 
 
-def for_trial(scratch: Path) -> dict[str, str]:
+def for_trial(scratch: Path, own: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Environment variables of a probe: own HOME, cache and temporary folder, no PYTHON*, KERAS_* or TF_*.
+
+    `own` are those of the case; they win over all others.
 
     A variable that holds a credential (a proxy with its password) is left out: a trial runs code of strangers.
     """
@@ -50,10 +59,10 @@ def for_trial(scratch: Path) -> dict[str, str]:
         "HOME": str(folders["home"]),
         "XDG_CACHE_HOME": str(folders["cache"]),
         "TMPDIR": str(folders["tmp"]),
-        "KERAS_BACKEND": "tensorflow",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",  # environments are compiled when they are built, and not changed afterwards
         "TF_CPP_MIN_LOG_LEVEL": "2",
+        **own,
     }
 
 
@@ -69,7 +78,18 @@ def for_installer(extra: Mapping[str, str] = MappingProxyType({})) -> dict[str, 
         if name in INHERITED or name in INSTALLER or name.startswith(INSTALLER_PREFIXES)
     }
     inherited.pop("UV_INDEX_URL", None)  # the old name of what is set here
-    return {**inherited, "UV_DEFAULT_INDEX": index_address(), **extra}
+    return {**inherited, **_torch_builds(), **for_uv(index_settings()), **extra}
+
+
+def _torch_builds() -> dict[str, str]:
+    """Which builds of torch are wanted: without CUDA where there is no GPU.
+
+    uv then takes torch from the index of PyTorch itself. A user who has an index or wheels of his own is not overruled.
+    """
+    settings = index_settings()
+    own = bool(local_versions("torch") or settings.extra) or settings.default != PYPI_SIMPLE_ENDPOINT
+    torch = os.environ.get(TORCH_BACKEND) or ("" if own or has_gpu() else "cpu")
+    return {TORCH_BACKEND: torch} if torch else {}
 
 
 def case_settings() -> dict[str, str]:

@@ -43,6 +43,10 @@ class RunFolders:
         header, entries = journal.read(folder)
         return self._redact(header), entries
 
+    def exists(self, folder: Path) -> bool:
+        """Whether there is a journal in the folder."""
+        return (folder / journal.NAME).is_file()
+
     def locate(self, run: Path) -> Path:
         """The folder of a run, given as a path or as its id below ``reports/``."""
         below = Path("reports") / run

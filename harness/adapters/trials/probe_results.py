@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
 from harness import codec
+from harness.adapters.environments.contents import installed
 from harness.adapters.environments.failures import Transient, machine_failure
 from harness.adapters.processes.process import Ended
 from harness.adapters.processes.redaction import clean, redacted
@@ -29,11 +30,24 @@ class Imported:
     error: str | None = None
 
 
-def check_imports(case: Case, results: Path, release: str, ended: Ended) -> float:
-    """Raise where the versions that were really imported are not those that the environment is for.
+@dataclass(frozen=True, kw_only=True)
+class ImportCheck:
+    """What an import that is believed showed.
 
-    Returns:
-        Seconds that the import took.
+    Attributes:
+        seconds: How long it took.
+        note: What a reader should know of it; "" for nothing.
+    """
+
+    seconds: float
+    note: str = ""
+
+
+def check_imports(case: Case, results: Path, release: str, ended: Ended, executable: str) -> ImportCheck:
+    """Raise `Untestable` where what was really imported is not the release that the environment is for.
+
+    A module may say another version than its distribution (tensorflow-cpu 2.15.0.post1 says 2.15.0): where metadata
+    and RECORD show that it is the release's own file, they are believed.
     """
     try:
         imported = codec.loads(Imported, (results / "imported.json").read_bytes())
@@ -42,15 +56,20 @@ def check_imports(case: Case, results: Path, release: str, ended: Ended) -> floa
     if imported.error:
         raise Untestable(redacted(f"cannot be imported: {imported.error}"))
     if case.import_name not in imported.versions:
-        return imported.seconds
+        return ImportCheck(seconds=imported.seconds)
     seen = imported.versions[case.import_name]
-    if not _same_version(seen, release):
-        raise HarnessError(
-            f"the environment of {release} imports {case.import_name} {seen}",
-            where=imported.files.get(case.import_name),
-            hint="this is a fault of the harness: please report it with the environment's lock",
-        )
-    return imported.seconds
+    if _same_version(seen, release):
+        return ImportCheck(seconds=imported.seconds)
+    own = installed.find(case.package, executable)
+    file = imported.files.get(case.import_name, "")
+    if [Version(one.version) for one in own] == [Version(release)] and own[0].has(file):
+        note = f"the module {case.import_name} says version {seen}; metadata and RECORD of {case.package} say {release}"
+        return ImportCheck(seconds=imported.seconds, note=note)
+    raise Untestable(
+        f"the environment of {release} imports {case.import_name} {seen}",
+        where=file,
+        hint="another package brings this module too: see the environment's lock",
+    )
 
 
 def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Observation | None:
@@ -85,15 +104,43 @@ def _not_imported(results: Path, ended: Ended) -> HarnessError:
     return Untestable(f"cannot be imported: {_last_line(ended.tail)}")
 
 
-def check_canary(results: Path, ended: Ended) -> None:
-    """Raise where the tiny training that comes first did not finish."""
+def check_canary(results: Path, ended: Ended, *, speaks: Collection[EndingKind] = ()) -> bool:
+    """Raise where the tiny training that comes first did not finish.
+
+    Args:
+        results: Folder of the results.
+        ended: How the probe ended.
+        speaks: Ends of the import of the package under test whose meaning the case says itself.
+
+    Returns:
+        Whether it finished; False: the package under test cannot be imported, which is for the case to say.
+    """
     canary = read_result(results / "canary.json", ended)
     ending = canary.ending
+    if ending.kind in speaks and ending.stage is Stage.LOAD:
+        return False
     if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
         raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
+    if ending.kind is EndingKind.REFUSED:
+        raise Untestable(redacted(ending.message or "the canary was refused"))
+    if ending.stage in (Stage.IMPORT, Stage.LOAD):
+        raise Untestable(redacted(f"cannot be imported: {_while_importing(ending)}"))
     if ending.kind is not EndingKind.FINISHED:
         why = ending.message or canary.output.strip()[-300:]
         raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {why}")
+    return True
+
+
+def _while_importing(ending: Ending) -> str:
+    match ending.kind:
+        case EndingKind.SIGNALLED:
+            return f"killed by {signal_name(ending.signal)} while importing"
+        case EndingKind.TIMED_OUT:
+            return "the import was not done at the deadline of the canary"
+        case EndingKind.EXITED:
+            return f"the process left with exit code {ending.exit_code} while importing"
+        case _:
+            return ending.message or ending.kind.value
 
 
 def read_result(path: Path, ended: Ended) -> Observation:

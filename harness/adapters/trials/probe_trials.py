@@ -31,6 +31,7 @@ from harness.domain.trials.diagnosis_facts import WATCHING
 from harness.domain.trials.observation import CONTRACT, EndingKind, Observation
 from harness.domain.trials.shortage import Shortage, shortage_in, shortage_of
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
+from harness.domain.verdicts.surroundings import case_error, from_surroundings
 from harness.domain.verdicts.termination import untestable
 
 MOST_CHECKED = 5000  # files of a layer that are looked through although trials could not change them
@@ -208,6 +209,7 @@ class ProbeTrials:
             "memory": self._memory_bytes,
             "settings": child_env.case_settings(),
         }
+        parts |= case.added
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     def _file(self, environment: Environment, case: Case, trial: Trial) -> Path:
@@ -265,11 +267,12 @@ def _kept(observation: Observation, case: Case) -> bool:
 
     So is one that ran into the limit of memory, which may be another one then, and a timeout that nobody expects: a
     loaded machine makes one, and the cache would make it last for ever. It is looked at when a result is read too: what
-    the case expects is no part of the key.
+    the case expects is no part of the key. A failure that comes from the surroundings may be gone next time as well.
     """
     late = observation.ending.kind is EndingKind.TIMED_OUT and case.expects is not Symptom.TIMEOUT
     limited = observation.ending.kind is EndingKind.OUT_OF_MEMORY
-    return untestable(observation.ending, case) is None and not late and not limited
+    elsewhere = from_surroundings(case, observation) or case_error(case, observation)
+    return untestable(observation.ending, case) is None and not late and not limited and not elsewhere
 
 
 def _last_line(text: str) -> str:

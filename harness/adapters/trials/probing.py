@@ -11,17 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import harness
+from harness.adapters.environments.contents.installed import module_of
 from harness.adapters.environments.failures import Transient
 from harness.adapters.environments.isolation import LAUNCH_FAILURE, SETTING, Views
 from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import REDACTED, redacted
-from harness.adapters.storage import case_files
+from harness.adapters.storage import beside, case_files
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.fixes import patched_tree
 from harness.adapters.trials.probe_results import check_canary, check_imports, patched_import, read_result
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.shapes.runners import MAIN_CALL, Runner
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, UsageError
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.observation import Ending, EndingKind, FixFacts, Observation, Stage
@@ -87,7 +91,10 @@ class Probe:
             folders: Those of the environment of which the tree gets private views.
         """
         text = _exact_text(case)
-        sealed = Path(environment.executable).parents[1] / CANARY
+        module = module_of(case.package, case.import_name, environment.executable)
+        case = case if module == case.import_name else replace(case, module=module)
+        sealed = Path(environment.executable).parents[1] / _canary_file(case)
+        note = ""
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
         needs_canary = not sealed.exists() and not patching  # a patched copy proves nothing about the environment
@@ -95,9 +102,12 @@ class Probe:
             results = scratch / "results"
             results.mkdir()
             (scratch / "case").mkdir()
-            path = scratch / "case" / Path(case.path).name
-            path.write_text(text, encoding="utf-8")
-            described = [self._describe(case, trial, f"trial-{n}") for n, trial in enumerate(trials)]
+            path = scratch / "case" / (Path(case.path).name if case.runner is not Runner.COMMAND else "command")
+            path.write_text(text + (MAIN_CALL if case.runner is Runner.MAIN else ""), encoding="utf-8")
+            described = [
+                {**self._describe(case, trial, f"trial-{n}"), **_placed(case, text, scratch / f"place-{n}")}
+                for n, trial in enumerate(trials)
+            ]
             import_seconds = self._times.deadline_seconds
             request = {
                 **self._request(case, described, with_canary=needs_canary),
@@ -112,20 +122,21 @@ class Probe:
                 request["paths"] = [str(scratch / "patched")]
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             views = Views(folders, scratch / "views")
-            ended = self._start(environment, scratch, described, import_seconds, views)
+            ended = self._start(environment, case, scratch, described, import_seconds, views)
             views.close()
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken]
             else:
-                self._times.add(check_imports(case, results, trials[0].release, ended))
-            if needs_canary:
-                check_canary(results, ended)
+                imported = check_imports(case, results, trials[0].release, ended, environment.executable)
+                self._times.add(imported.seconds)
+                note = imported.note
+            if needs_canary and check_canary(results, ended, speaks=speaks(case)):
                 sealed.touch()
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
             changed = tuple(views.written()[:MOST_CHANGED])
-            seen = [replace(one, changed=changed) for one in read] if changed else read
-            return [_partly(fix, patched.left_out, one) for one in seen] if fix is not None and patching else seen
+            noted = [replace(one, changed=changed, notes=(note,) if note else ()) for one in read]
+            return [_partly(fix, patched.left_out, one) for one in noted] if fix is not None and patching else noted
 
     def _request(self, case: Case, described: Sequence[Mapping[str, Any]], *, with_canary: bool) -> dict[str, Any]:
         """What the probe is asked for, as far as it does not depend on where it runs."""
@@ -137,8 +148,11 @@ class Probe:
         }
         return {
             "parent": os.getpid(),
-            "imports": _imports(case) if with_canary or case.level is Level.MODEL else [],
+            "imports": _imports(case) if case.level is Level.MODEL else [],
+            "prerequisites": case.prerequisites,
+            "speaks": speaks(case),
             "import_name": case.import_name,
+            "backend": case.keras_backend.value if case.keras_backend else None,
             "memory_bytes": self._memory_bytes,
             "place": case.path,
             "seed": case.seed,
@@ -150,6 +164,7 @@ class Probe:
     def _start(
         self,
         environment: Environment,
+        case: Case,
         scratch: Path,
         described: Sequence[Mapping[str, Any]],
         import_seconds: float,
@@ -160,7 +175,7 @@ class Probe:
         ended = self._processes.run(
             views.command(environment.executable, probe) if views.folders else probe,
             log=scratch / "probe.log",
-            env=child_env.for_trial(scratch),
+            env=child_env.for_trial(scratch, case.trial_env),
             cwd=scratch / "case",
             deadline_seconds=import_seconds
             + SLACK_SECONDS
@@ -188,16 +203,54 @@ class Probe:
             "memory_bytes": self._memory_bytes,
         }
         if case.level is Level.SCRIPT:
-            described["arguments"] = [f"--{name}={value}" for name, value in variant.options]
+            described["arguments"] = [*case.arguments, *(f"--{name}={value}" for name, value in variant.options)]
         fix = self._fixes.get(variant.fix or "")
         if fix is not None and not fix.patches_files:
             described["fix"] = {"name": fix.name, "path": fix.path, "options": dict(fix.options)}
         return described
 
 
+def _placed(case: Case, text: str, place: Path) -> dict[str, Any]:
+    """Lay the private copies of one trial of a script: where it runs, and what runs it.
+
+    The copy of the folder in which the user stands is the working folder. Tests are collected from files, so theirs
+    is a copy too; a script runs from the text that was read, in the name of the user's file.
+    """
+    if case.level is not Level.SCRIPT or not case.folder:
+        return {}
+    user = Path(case.folder).resolve()
+    work = place / "work"
+    work.mkdir(parents=True)
+    described = {"runner": case.runner.value, "folder": str(work), "node": case.node}
+    if case.runner is Runner.COMMAND:
+        beside.copy(_unchanged(case), [(user, work)])
+        return {**described, "command": text}
+    own = Path(case.path).resolve().parent
+    copied = work / own.relative_to(user) if own.is_relative_to(user) else place / "case"
+    copied.mkdir(parents=True, exist_ok=True)
+    beside.copy(_unchanged(case), [(own, copied), (user, work)])
+    file = copied / Path(case.path).name
+    if case.runner in (Runner.PYTEST, Runner.UNITTEST):
+        file.write_text(text, encoding="utf-8")
+    return {**described, "file": str(file)}
+
+
+def _unchanged(case: Case) -> beside.Beside:
+    """The files of a case; raises `UsageError` where they are no longer those that the question is about."""
+    found = case_files.files_of(case)
+    if found.digest != case.beside_digest:
+        raise UsageError(
+            "a file that the case reads was edited during the search",
+            where=", ".join(map(str, found.names[:3])) or case.folder,
+            hint="start it as a new run",
+        )
+    return found
+
+
 def _package_folder(environment: Environment, case: Case) -> Path:
     """Where the package under test lies in an environment."""
-    found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{case.import_name}"))
+    place = case.import_name.replace(".", "/")
+    found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{place}"))
     if not found:
         raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
     return found[0]
@@ -219,8 +272,26 @@ def _partly(fix: Fix, left_out: Sequence[str], seen: Observation) -> Observation
 
 
 def _imports(case: Case) -> list[str]:
-    names = ["numpy", "tensorflow"] if case.uses_framework else []
-    return [*names, *([case.import_name] if case.import_name not in names else [])]
+    """What a model case needs before its trials are forked."""
+    return [*case.prerequisites, case.import_name]
+
+
+def speaks(case: Case) -> tuple[EndingKind, ...]:
+    """The ends of an import of the package under test whose meaning the case itself says: git's contract for scripts.
+
+    A death or a hang while importing is no such end, unless the case was written for it: git would stop the search.
+    """
+    if case.level is not Level.SCRIPT:
+        return ()
+    forced = {Symptom.KILLED: EndingKind.SIGNALLED, Symptom.TIMEOUT: EndingKind.TIMED_OUT}
+    expected = forced.get(case.expects) if case.expects else None
+    return (EndingKind.RAISED, *([expected] if expected else []))
+
+
+def _canary_file(case: Case) -> str:
+    """Says that the canary was green with one backend."""
+    backend = case.keras_backend
+    return CANARY if backend in (None, Backend.TENSORFLOW) else f"canary-{backend.value}.json"
 
 
 def _exact_text(case: Case) -> str:
@@ -246,5 +317,5 @@ def _exact_text(case: Case) -> str:
 def _text_now(case: Case) -> str | None:
     """The text of the case's file; a script must have one, since what lies beside it belongs to it."""
     if case.level is Level.SCRIPT or Path(case.path).is_file():
-        return case_files.text_of(Path(case.path))
+        return case_files.code_now(case)
     return None

@@ -16,15 +16,24 @@ from harness.reporting.bisection import json_report, terminal_report
 from harness.services import open_services
 
 
-def request(*, channel: str | None, memory: str | None, package: str | None, **values: object) -> BisectRequest:
+def request(
+    *,
+    case: str | None,
+    shell_command: str | None,
+    channel: str | None,
+    memory: str | None,
+    package: str | None,
+    **values: object,
+) -> BisectRequest:
     """The request of a command line."""
     make: Callable[..., BisectRequest] = BisectRequest
+    values["case"] = options.case_word(case, shell_command)
     channels, memory_bytes = parse_channels(channel, package), options.size(memory)
     return make(channels=channels, memory_bytes=memory_bytes, package=package, **values)
 
 
 @click.command("bisect")
-@click.argument("case", metavar="CASE")
+@options.case_argument
 @options.range_options
 @options.environment_options
 @options.set_option
@@ -68,7 +77,8 @@ def request(*, channel: str | None, memory: str | None, package: str | None, **v
 def command(request: BisectRequest, *, as_json: bool) -> int:
     """Find in which release each symptom of CASE begins and ends.
 
-    CASE is a name in repro_cases/ or the path of any Python file with inline metadata.
+    CASE is a name in repro_cases/, or what a bug report has: a script, a notebook, a file of tests, or one test of it
+    (test_file.py::test_name). What follows -- is handed on to a script.
     """
     with open_services() as services, Terminal(jobs=request.jobs) as terminal:
         finding, folder = bisection.bisect(services, request, terminal)

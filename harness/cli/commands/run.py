@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import click
 
 from harness import codec
@@ -14,8 +16,14 @@ from harness.reporting.trials import trial_report
 from harness.services import open_services
 
 
+def request(*, case: str | None, shell_command: str | None, **values: object) -> TrialRequest:
+    """The request of a command line."""
+    make: Callable[..., TrialRequest] = TrialRequest
+    return make(case=options.case_word(case, shell_command), **values)
+
+
 @click.command("run")
-@click.argument("case", metavar="CASE")
+@options.case_argument
 @click.option("--release", required=True, help="Release to run it on, or 'latest'.")
 @options.replicas_option
 @options.strategy_option
@@ -24,7 +32,7 @@ from harness.services import open_services
 @options.json_option
 @options.environment_options
 @options.set_option
-@options.makes(TrialRequest, beside=["as_json"])
+@options.makes(request, beside=["as_json"])
 def command(request: TrialRequest, *, as_json: bool) -> int:
     """Run CASE once in the environment of one release and show what was observed."""
     with open_services() as services, Terminal() as terminal:

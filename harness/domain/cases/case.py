@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from packaging.requirements import Requirement
 
+from harness.domain.cases import backends
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.inline_metadata import code_text
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 
@@ -23,6 +26,7 @@ class Level(str, Enum):
 
 STRATEGIES = ("mirrored", "multi-worker", "tpu", "parameter-server")
 DEFAULT_TOLERANCE = 1e-3
+NUMPY = "numpy"
 _ASKED = (
     "level",
     "package",
@@ -39,6 +43,18 @@ _ASKED = (
     "parameters",
 )
 """Fields beside the code that an answer depends on."""
+_ADDED = (
+    "runner",
+    "node",
+    "arguments",
+    "beside_digest",
+    "backend",
+    "env",
+    "extras",
+    "overrides",
+    "requires_python",
+)
+"""Such fields that came later: they count where they are set, so that the digest of an older case is what it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,12 +119,19 @@ class Case:
         title: One line.
         origin: URLs of the reports it stands for.
         package: Distribution under test.
+        extras: Its extras that are installed with it: ``cpu`` for ``jax[cpu]``.
+        module: Module that it was found to install; "" where its name tells.
+        overrides: Requirements that stand in for what other packages ask for: ``name==version``, or the name of the
+            package under test alone, of which then every release is taken.
+        requires_python: Interpreters that the script takes; "" for any.
         since: Where a search begins when nothing else is said; "" when that must be said.
         companions: Requirements installed beside it; ``tensorflow`` is asked for by that name.
         data_packages: Requirements that only carry files and are installed without dependencies.
         expects: The symptom that the case was written for.
         replicas: Replicas of the trial that is compared with the reference.
         strategy: Distribution strategy of that trial.
+        backend: Backend of Keras that it asks for; None: the one whose framework is among its companions.
+        env: Environment variables of its trials.
         timeout_seconds: Deadline of one trial.
         repeats: Least number of trials per release.
         seed: Given to ``keras.utils.set_random_seed`` before the model is built.
@@ -119,6 +142,13 @@ class Case:
             script gets them as arguments, ``--name=value``.
         workarounds: What the reports recommend.
         claims: What the reports say.
+        runner: What runs a script.
+        node: The test that is meant, as pytest names it below its file; "" for all.
+        arguments: Handed on to a script.
+        files: Patterns of files that it reads, relative to its own folder.
+        folder: Where the user stood when it was read; a script is run in a private copy of what it names there.
+        beside_digest: Hash of what these files hold, and those that its text names; "" where there are none.
+        assumed: What was taken for granted when it was read, for the user.
     """
 
     name: str
@@ -128,12 +158,18 @@ class Case:
     title: str = ""
     origin: tuple[str, ...] = ()
     package: str = "keras"
+    extras: tuple[str, ...] = ()
+    module: str = ""
+    overrides: tuple[str, ...] = ()
+    requires_python: str = ""
     since: str = ""
     companions: tuple[str, ...] = ()
     data_packages: tuple[str, ...] = ()
     expects: Symptom | None = None
     replicas: int = 2
     strategy: str = "mirrored"
+    backend: Backend | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 120.0
     repeats: int = 1
     seed: int = 0
@@ -143,6 +179,18 @@ class Case:
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     workarounds: tuple[Workaround, ...] = ()
     claims: tuple[Claim, ...] = ()
+    runner: Runner = Runner.SCRIPT
+    node: str = ""
+    arguments: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    folder: str = ""
+    beside_digest: str = ""
+    assumed: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """What a command line names it by: its path, and the test in it that is meant."""
+        return f"{self.path}::{self.node}" if self.node else self.path
 
     @property
     def code(self) -> str:
@@ -156,12 +204,72 @@ class Case:
         Title, origin, workarounds and claims are about the answer, and so are comments in the metadata.
         """
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
+        parts += [f"{name}={value!r}" for name, value in self.added.items()]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def added(self) -> dict[str, object]:
+        """Those of the fields an answer depends on that the first version did not have, as far as they are set."""
+        first = {"runner": Runner.SCRIPT}
+        given = {name: getattr(self, name) for name in _ADDED}
+        return {name: _as_data(value) for name, value in given.items() if value and value is not first.get(name)}
 
     @property
     def import_name(self) -> str:
         """Module that the package under test installs."""
-        return import_name(self.package)
+        return self.module or import_name(self.package)
+
+    @property
+    def frameworks(self) -> tuple[Backend, ...]:
+        """The frameworks that belong to its environment, under whichever name they are installed."""
+        return backends.frameworks_among((self.package, *self.companions))
+
+    @property
+    def keras_backend(self) -> Backend | None:
+        """The backend that Keras has in its trials: as asked for, else the first that its environment has."""
+        return self.backend or backends.named_in(self.env) or next(iter(self.frameworks), None)
+
+    @property
+    def foreign_frameworks(self) -> tuple[Backend, ...]:
+        """The frameworks other than its backend that it imports itself, wherever it runs."""
+        found = backends.imported_frameworks(self.code)
+        return tuple(other for other in found if other is not self.keras_backend)
+
+    @property
+    def prerequisites(self) -> tuple[str, ...]:
+        """Modules below the package under test: an environment that cannot import them says nothing of it."""
+        backend = self.keras_backend
+        if backend is None or self.import_name == NUMPY:
+            return ()
+        below = () if backend is Backend.TORCH else (NUMPY,)
+        under_test = self.import_name in {other.value for other in Backend}
+        return below if under_test else (*below, backend.value)
+
+    @property
+    def trial_env(self) -> dict[str, str]:
+        """Environment variables of its trials.
+
+        A script starts as on its reporter's machine: where nothing is said and the default backend is there, it
+        chooses for itself.
+        """
+        backend = self.keras_backend
+        default = self.level is Level.SCRIPT and self.backend is None and Backend.TENSORFLOW in self.frameworks
+        own = {} if default or backend is None else {backends.VARIABLE: backend.value}
+        return {**own, **self.env}
+
+    def on(self, backend: Backend | None, env: Mapping[str, str] | None = None) -> Case:
+        """The same case with another backend, whose framework becomes its companion, and more variables.
+
+        A framework that the case imports itself stays beside it.
+        """
+        variables = {**self.env, **(env or {})}
+        wanted = backend or backends.named_in(env or {})
+        if backend is not None and backends.VARIABLE in variables:
+            del variables[backends.VARIABLE]
+        if wanted is None or wanted is self.backend or (self.backend is None and self.frameworks == (wanted,)):
+            return replace(self, env=variables)
+        keep = backends.imported_frameworks(self.code)
+        return replace(self, backend=wanted, env=variables, companions=backends.moved(self.companions, wanted, keep))
 
     @property
     def uses_framework(self) -> bool:
@@ -172,3 +280,10 @@ class Case:
 def _plain(value: object) -> object:
     """The same for equal values, in whatever order a table was written."""
     return sorted(value.items()) if isinstance(value, Mapping) else value
+
+
+def _as_data(value: object) -> object:
+    """The same as plain data: the value of an enumeration, a table in the order of its keys."""
+    if isinstance(value, Enum):
+        return value.value
+    return dict(sorted(value.items())) if isinstance(value, Mapping) else value

@@ -9,6 +9,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from harness.domain.cases.backends import VARIABLE, Backend, moved, named_in
 from harness.domain.cases.case import STRATEGIES, Case, Level, Tolerance
 from harness.domain.cases.claims_metadata import read_claims, read_tables, read_workarounds
 from harness.domain.cases.metadata_values import (
@@ -18,11 +19,15 @@ from harness.domain.cases.metadata_values import (
     read_requirements,
     read_seconds,
     read_seed,
+    read_specifier,
     read_string,
     read_strings,
+    read_variables,
     read_version,
     refused,
+    split_extras,
 )
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
@@ -58,13 +63,21 @@ def build_case(
                 f"{key!r} is given in the case and beside it", where=f"{path} and {claims_path}", hint="keep one"
             )
         read[key] = value
-    package = read.setdefault("package", "keras")
+    package, read["extras"] = split_extras(read.get("package", "keras"))
+    read["package"] = package
+    if "requires-python" in metadata:
+        read["requires_python"] = read_specifier(path, "requires-python", metadata["requires-python"])
     dependencies = read_requirements(path, "dependencies", metadata.get("dependencies", []))
     if "companions" not in read:
         own = {canonicalize_name(package)} | {
             canonicalize_name(Requirement(t).name) for t in read.get("data_packages", ())
         }
         read["companions"] = tuple(d for d in dependencies if canonicalize_name(Requirement(d).name) not in own)
+    backend = read.get("backend") or named_in(read.get("env", {}))
+    if backend is not None:
+        read["companions"] = moved(read["companions"], backend, keep=Backend)
+    if read.get("backend") and VARIABLE in read.get("env", {}):
+        raise UsageError(f"both 'backend' and {VARIABLE} in 'env' are given", where=path, hint="keep 'backend'")
     level = read.setdefault("level", Level.MODEL if defines_model else Level.SCRIPT)
     if level is Level.MODEL and not defines_model:
         raise UsageError(
@@ -143,18 +156,23 @@ def _parameters(path: str, key: str, value: object) -> dict[str, tuple[str, ...]
 
 
 _READERS: dict[str, Callable[[str, str, Any], Any]] = {
+    "backend": read_choice(Backend),
     "claims": read_claims,
     "companions": read_requirements,
     "data_packages": read_requirements,
+    "env": read_variables,
     "expects": read_choice(Symptom),
+    "files": read_strings,
     "fit": _fit,
     "fixes": read_strings,
     "level": read_choice(Level),
     "origin": read_strings,
+    "overrides": read_requirements,
     "package": read_package,
     "parameters": _parameters,
     "repeats": read_count,
     "replicas": read_count,
+    "runner": read_choice(Runner),
     "seed": read_seed,
     "since": read_version,
     "strategy": _strategy,

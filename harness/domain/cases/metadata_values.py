@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from harness.domain.errors import UsageError
+
+_NAME = "[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 
 
 def refused(path: str, key: str, expected: str, got: object) -> UsageError:
@@ -49,11 +52,42 @@ def read_requirements(path: str, key: str, value: object) -> tuple[str, ...]:
 
 
 def read_package(path: str, key: str, value: object) -> str:
-    """Read the name of one distribution, without a version."""
+    """Read the name of one distribution, with extras or not, without a version."""
     text = read_string(path, key, value)
-    if not re.fullmatch(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", text):
+    if not re.fullmatch(rf"{_NAME}(?:\[\s*{_NAME}(?:\s*,\s*{_NAME})*\s*\])?", text):
         raise refused(path, key, "a distribution name", value)
     return text
+
+
+def split_extras(package: str) -> tuple[str, tuple[str, ...]]:
+    """The name of a distribution, and its extras in order: ``jax[cpu]`` is jax with cpu."""
+    name, _, extras = package.partition("[")
+    return name, tuple(sorted({extra.strip() for extra in extras.rstrip("]").split(",") if extra.strip()}))
+
+
+def read_specifier(path: str, key: str, value: object) -> str:
+    """Read which versions are taken, such as ``>=3.10,<3.12``."""
+    text = read_string(path, key, value)
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier:
+        raise refused(path, key, "versions such as '>=3.10,<3.12'", value) from None
+    return text
+
+
+def is_variable(name: str) -> bool:
+    """Whether a trial can have an environment variable of this name; those of the harness are its own."""
+    return re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) is not None and not name.startswith("HARNESS_")
+
+
+def read_variables(path: str, key: str, value: object) -> dict[str, str]:
+    """Read a table of environment variables."""
+    if not isinstance(value, Mapping):
+        raise refused(path, key, "a table of NAME = 'value'", value)
+    for name, one in value.items():
+        if not isinstance(one, str) or "\0" in one or not is_variable(name):
+            raise refused(path, f"{key}.{name}", "NAME = 'value', and no name that begins with HARNESS_", one)
+    return dict(value)
 
 
 def read_version(path: str, key: str, value: object) -> str:

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.causes import explained
 from harness.domain.findings.conclusions import conclude
-from harness.domain.findings.finding import Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.confounding import Tried, companions_of, confounded, next_crossings, runs_needed
+from harness.domain.findings.finding import Answer, Finding, ReleaseResult, TrialRecord
+from harness.domain.findings.notes import with_notes
 from harness.domain.findings.run import RunHeader
-from harness.domain.findings.transition import Untested
+from harness.domain.findings.transition import Transition, Untested
 from harness.domain.findings.transitions import signature_changes, transitions
+from harness.domain.findings.unchecked import unchecked
+from harness.domain.releases.companions import Mode
+from harness.domain.releases.distributions import bringing
+from harness.domain.releases.moves import Move, moves
 from harness.domain.releases.release import Exclusion, Release, Timeline
 from harness.domain.search.history import ReleaseState, SearchHistory
 from harness.domain.search.posterior import settle
 from harness.domain.search.strategy import stopped_early
+from harness.domain.trials.crossing import Crossing
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
+from harness.domain.verdicts.absence import absence, missing_everywhere
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
@@ -68,25 +77,91 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     """Turn a journal into the whole answer; the same journal always gives the same finding."""
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
+    lacks = missing_everywhere(case, entries, variant)
     states = history(case, timeline, entries, variant)
-    found = transitions(timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
+    if lacks:
+        states = _without(lacks, states)
+    records = _records(header, entries)
+    found = confounded(header, records, _transitions(header, states))
+    described = results(timeline, entries, variant, states, policy.symptoms)
+    conclusion = conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy))
+    if conclusion.answer is Answer.NO_RELEASE:
+        notes = unchecked(case, _outputs(timeline, entries, variant))
+        conclusion = replace(conclusion, caveats=(*notes, *conclusion.caveats))
     return Finding(
         title=case.title,
         origin=case.origin,
         question=header.question,
         environment=header.setting,
-        releases=tuple(results(timeline, entries, variant, states, policy.symptoms)),
+        releases=tuple(replace(one, moved=moved_in(header, records.get(one.version))) for one in described),
         excluded=(
             *(Untested(version=x.release.version, reason=_excluded(x)) for x in timeline.excluded),
             *(Untested(version=day, reason=Reason(kind=ReasonKind.NO_BUILD)) for day in timeline.absent),
         ),
         transitions=explained(found, header.causes, timeline),
         signature_changes=tuple(signature_changes(timeline, states, policy.symptoms)),
-        conclusion=conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy)),
+        conclusion=with_notes(conclusion, case, entries),
         timing=timing(header, entries),
         locks=locks(entries),
         reproduce=header.reproduce,
+        lacks=lacks,
     )
+
+
+def crossings_wanted(header: RunHeader, entries: Sequence[Entry]) -> tuple[list[Crossing], int]:
+    """Which releases to try beside the companions of others, and how often; none before the search has ended."""
+    states = history(header.case, header.timeline, entries, header.question.variant)
+    if stopped_early(states, header.policy):
+        return [], 0
+    found = _transitions(header, states)
+    return next_crossings(header, _records(header, entries), found), runs_needed(header, found)
+
+
+def locked_companions(header: RunHeader, entries: Sequence[Entry], version: str) -> tuple[str, ...]:
+    """The companions that a release of the timeline was tried with."""
+    return companions_of(header, _records(header, entries).get(version))
+
+
+def moved_in(header: RunHeader, tried: Tried | None) -> tuple[Move, ...]:
+    """The companions of a release that are not as in the run's reference set, which as-of mode does not have."""
+    if header.setting.mode != Mode.FIXED.value:
+        return ()
+    return moves(companions_of(header, tried), header.setting.lock, header.setting.named)
+
+
+def _transitions(header: RunHeader, states: SearchHistory) -> list[Transition]:
+    policy = header.policy
+    return transitions(header.timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
+
+
+def _records(header: RunHeader, entries: Sequence[Entry]) -> dict[str, Tried]:
+    """Where each release and each crossing ran, and what the crossings showed."""
+    return {
+        name: Tried(
+            state=row(header.case, own, header.question.variant) if own[0].crossing else ReleaseState(),
+            environment=next((entry.environment for entry in own if entry.environment), None),
+        )
+        for name, own in group(entries).items()
+    }
+
+
+def _without(module: str, states: SearchHistory) -> SearchHistory:
+    """What failed for want of a module says nothing of its release."""
+    reason = Reason(kind=ReasonKind.UNTESTABLE, detail=absence(module, bringing(module)))
+    found = SearchHistory(len(states))
+    for place, state in enumerate(states):
+        if state.tried:
+            found[place] = ReleaseState(blocked=reason if state.blocked is None else state.blocked)
+    return found
+
+
+def _outputs(timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> dict[str, list[str]]:
+    """What each run printed, by release."""
+    by_release = group(entries)
+    return {
+        version: [seen.output for seen in repeats(by_release.get(version, []), variant).values()]
+        for version in timeline.versions
+    }
 
 
 def _excluded(one: Exclusion) -> Reason:

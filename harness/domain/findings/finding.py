@@ -11,6 +11,7 @@ from harness.domain.errors import ExitCode
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
 from harness.domain.findings.transition import SignatureChange, Transition, Untested
+from harness.domain.releases.moves import Move
 from harness.domain.trials.observation import NonFinite
 from harness.domain.verdicts.verdict import Outcome, Verdict
 
@@ -86,6 +87,7 @@ class ReleaseResult:
         environment: Key of its environment.
         versions: What it really imported.
         trials: What was run.
+        moved: Companions that are not as in the reference set, in fixed mode.
     """
 
     version: str
@@ -100,6 +102,7 @@ class ReleaseResult:
     environment: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
+    moved: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +124,7 @@ class Finding:
         locks: By key of the environment, what its lock has beside the shared one of `environment.lock`.
         reproduce: The command that asks the same again.
         stages: Finer searches inside the transitions of this one, for example over the nightlies between two releases.
+        lacks: Module for want of which every trial failed: then none says anything of its release.
     """
 
     schema_version: int = SCHEMA_VERSION
@@ -137,3 +141,9 @@ class Finding:
     locks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reproduce: str = ""
     stages: tuple[Finding, ...] = ()
+    lacks: str = ""
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether any release has numbers of replicas to show; a script has none."""
+        return any(release.reference or release.replicas for release in self.releases)

@@ -20,10 +20,12 @@ class SharedEnvironment:
         python: Version of the interpreter under test.
         platform: Operating system and machine.
         mode: How companions were chosen: ``fixed`` or ``as-of``.
-        companions: Every companion as pinned; in as-of mode each release has its own.
-        lock: The companions with their hashes: the part of the lock that all environments share.
+        companions: Every companion of the reference set as pinned; in as-of mode each release has its own.
+        lock: The companions with their hashes: the part of the lock that environments share where none moved.
+        indexes: The user's settings of where packages come from, without secrets.
         containment: How the processes of a trial are kept together, so that none outlives it: ``pid-namespace``,
             ``cgroup``, ``subreaper`` or ``group``; "" where that was not recorded.
+        named: Canonical names of the companions that were asked for by name.
     """
 
     harness: str
@@ -33,6 +35,8 @@ class SharedEnvironment:
     companions: tuple[str, ...] = ()
     lock: tuple[str, ...] = ()
     containment: str = ""
+    named: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

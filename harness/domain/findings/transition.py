@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
+from harness.domain.releases.moves import Move
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 
 FOLD = 12
@@ -50,6 +51,45 @@ class Cause:
         return "Commit found for" if self.found else "Known cause of"
 
 
+class Parting(str, Enum):
+    """What a transition comes from, where companions moved between its two sides."""
+
+    RELEASE = "it is the release"
+    COMPANIONS = "it is the companions"
+    BOTH = "both together"
+    EITHER = "each of the two alone"
+    UNPARTED = "cannot be parted here"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Confounding:
+    """Companions that moved between the two sides of a transition, and what comes of the release, what of them.
+
+    Attributes:
+        moved: The companions that both sides have, at two versions: `reference` before, `version` after.
+        parting: The answer.
+        packages: Where companions do it, which; where it cannot be parted, those that are not parted from the release.
+        sentence: The answer with its evidence.
+    """
+
+    moved: tuple[Move, ...]
+    parting: Parting
+    packages: tuple[str, ...] = ()
+    sentence: str = ""
+
+    @property
+    def short(self) -> str:
+        """The answer in a clause, for example ``it is numpy``."""
+        names = ", ".join(self.packages)
+        match self.parting:
+            case Parting.COMPANIONS if names:
+                return f"it is {names}"
+            case Parting.UNPARTED if names:
+                return f"the release and {names} cannot be parted here"
+            case _:
+                return self.parting.value
+
+
 @dataclass(frozen=True, kw_only=True)
 class Transition:
     """One change of one symptom: it lies after `last_before` and at the latest in `first_after`.
@@ -65,6 +105,7 @@ class Transition:
         rate: Share of failing runs in the bad range beside the transition; 1 when every run failed.
         note: What else a reader must know.
         causes: Changes upstream that explain it; empty: none is known.
+        confounding: Set where companions moved too between the two sides.
     """
 
     symptom: Symptom
@@ -77,6 +118,7 @@ class Transition:
     rate: float = 1.0
     note: str = ""
     causes: tuple[Cause, ...] = ()
+    confounding: Confounding | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,6 +158,8 @@ def describe(transition: Transition) -> str:
 
 
 def _reservations(transition: Transition) -> Iterator[str]:
+    if transition.confounding is not None:
+        yield f" (companions moved too: {transition.confounding.short})"
     not_run = sum(u.reason.kind is ReasonKind.NOT_RUN for u in transition.untested)
     if untestable := len(transition.untested) - not_run:
         yield f" ({untestable} between could not be tested)"

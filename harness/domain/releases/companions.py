@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from enum import Enum
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from harness.domain.releases.distributions import FRAMEWORK, import_name
 from harness.domain.releases.nightlies import NIGHTLIES
+from harness.domain.releases.release import Channel, Release
 
 _PINNED = re.compile(r"^([A-Za-z0-9][A-Za-z0-9._-]*(?:\[[^\]]*\])?)\s*==(?!=)")
 
@@ -29,7 +31,7 @@ class Interpreter:
 
 
 class Mode(str, Enum):
-    """One set for the whole timeline, or the one of each release's day."""
+    """One reference set for the whole timeline, or the one of each release's day."""
 
     FIXED = "fixed"
     AS_OF = "as-of"
@@ -43,11 +45,45 @@ class Wanted:
         package: Distribution under test.
         requirements: The cases' companions with the user's pins laid over them.
         data_packages: Installed without their dependencies.
+        extras: Extras of the package under test.
+        laid_aside: Overrides of the user and the case: what other packages require of these is not heard. The name of
+            the package under test alone stands for its release.
+        requires_python: Interpreters that the case takes; "" for any.
     """
 
     package: str
     requirements: tuple[str, ...]
     data_packages: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
+    laid_aside: tuple[str, ...] = ()
+    requires_python: str = ""
+
+    def installs(self, release: Release) -> str:
+        """The requirement that installs a release with the extras."""
+        exact = release.exact_requirement
+        return (
+            exact.replace(release.package, f"{release.package}[{','.join(self.extras)}]", 1) if self.extras else exact
+        )
+
+    def overrides_for(self, release: Release) -> tuple[str, ...]:
+        """What replaces the requirements of other packages beside this release.
+
+        A commit carries the number of the last release, so what companions require of that number means nothing.
+        """
+        own = canonicalize_name(self.package)
+        named = [text for text in self.laid_aside if canonicalize_name(Requirement(text).name) != own]
+        replaced = len(named) < len(self.laid_aside) or release.channel is Channel.COMMIT
+        return (*self.overrides, *named, *((release.exact_requirement,) if replaced else ()))
+
+    def accepts_python(self, version: str) -> bool:
+        """Whether the case takes an interpreter."""
+        return SpecifierSet(self.requires_python).contains(version, prereleases=True)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Canonical names of what is asked for; TensorFlow by its own name too, which others require it by."""
+        names = {str(canonicalize_name(Requirement(text).name)) for text in self.requirements}
+        return frozenset(names | {FRAMEWORK for name in names if import_name(name) == FRAMEWORK})
 
     @property
     def overrides(self) -> tuple[str, ...]:
@@ -72,10 +108,12 @@ class Companions:
         wanted: What was asked for.
         mode: Fixed or as-of.
         interpreter: The Python of every environment.
-        lock: In fixed mode every companion, pinned with hashes; empty in as-of mode.
+        lock: In fixed mode the reference set, pinned with hashes, from which each release departs as little as it
+            can; empty in as-of mode.
         data_lock: The data packages, pinned.
-        takes: Over how many releases the lock was found to hold; 0 in as-of mode.
-        boundary: Where it stops to fit, and what to ask for instead; "" when both ends take it.
+        takes: Over how many releases the lock was found to hold as it is; 0 in as-of mode.
+        boundary: Beyond which releases companions move, or nothing resolves; "" when both ends take the lock.
+        indexes: The user's settings of where packages come from, without secrets.
     """
 
     wanted: Wanted
@@ -85,6 +123,7 @@ class Companions:
     data_lock: tuple[str, ...] = ()
     takes: int = 0
     boundary: str = ""
+    indexes: tuple[str, ...] = ()
 
     @property
     def shared(self) -> tuple[str, ...]:

@@ -163,6 +163,7 @@ class Observation:
         output: Tail of what it printed, cut to a limit; untrusted text.
         diagnosis: What a watched trial saw.
         changed: Files of its environment that it or a trial beside it changed, in a private view of them.
+        notes: What a reader should know of its environment.
     """
 
     ending: Ending
@@ -183,6 +184,7 @@ class Observation:
     output: str = ""
     diagnosis: DiagnosisFacts | None = None
     changed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> dict[str, float]:

@@ -21,6 +21,7 @@ class Environment:
         seconds: What preparing it cost, by phase (``resolve``, ``build``).
         reused: Whether it was there already.
         isolation: What kept trials from changing it; "" where that is not known.
+        notes: What was decided for it that a reader should know, for example which of two providers was taken.
     """
 
     key: str
@@ -30,6 +31,7 @@ class Environment:
     seconds: Mapping[str, float] = field(default_factory=dict)
     reused: bool = False
     isolation: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,6 +32,7 @@ class ReasonKind(str, Enum):
     NOT_STARTED = "not-started"
     NOT_RUNNABLE = "not-runnable"
     SCRIPT_SKIPS = "script-skips"
+    CASE_ERROR = "case-error"
     HIDDEN = "hidden"
 
     EXCEPTION = "exception"
@@ -238,6 +239,7 @@ _WRITERS: Mapping[ReasonKind, Callable[[Reason], str]] = {
     ReasonKind.OUT_OF_MEMORY: lambda reason: reason.detail or _KILLED_BY_SYSTEM,
     ReasonKind.NOT_STARTED: lambda reason: f"failed before the case could start: {reason.cause}",
     ReasonKind.NOT_RUNNABLE: lambda reason: f"the script could not be run: {reason.cause}",
+    ReasonKind.CASE_ERROR: lambda reason: f"the case itself cannot be run: {reason.detail}",
     ReasonKind.REFERENCE_FAILED: lambda reason: f"the reference on one replica did not finish: {reason.cause}",
     ReasonKind.HIDDEN: _hidden,
     ReasonKind.EXCEPTION: _ended,

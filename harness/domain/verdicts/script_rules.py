@@ -8,6 +8,7 @@ from harness.domain.errors import InfrastructureError
 from harness.domain.trials.observation import Ending, EndingKind, Observation
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.signatures import signature
+from harness.domain.verdicts.surroundings import case_error
 from harness.domain.verdicts.termination import OUT_OF_MEMORY, failure, manner, signal_name, untestable
 from harness.domain.verdicts.verdict import GOOD, Verdict, bad, hidden, skip
 
@@ -41,6 +42,8 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
         return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.NOT_RUNNABLE, cause=failure(ending))))
     if code == 125:
         return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.SCRIPT_SKIPS)))
+    if why_not := case_error(case, observation):
+        return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.CASE_ERROR, detail=why_not[:LAST_LINE])))
     if code:
         last = observation.output.strip().splitlines()[-1:] or [""]
         why = Reason(kind=ReasonKind.EXIT_CODE, exit_code=code, detail=last[0][:LAST_LINE])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness.domain.cases import parameters
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
@@ -32,6 +33,7 @@ from harness.jobs.preparation import (
     companions_for,
     open_run,
     page_of,
+    read_case,
     timeline_of,
     warn,
     with_changes,
@@ -79,17 +81,27 @@ def verify_fix(services: Services, request: VerifyRequest, listener: Listener) -
         InfrastructureError: machine, index or disk failed; what is finished is kept.
         Interrupted: the user stopped it; what is finished is kept.
     """
-    case = with_changes(services.cases.read(request.case), replicas=request.replicas, repeats=request.repeats)
+    case = with_changes(read_case(services, request.case, request), replicas=request.replicas, repeats=request.repeats)
     parameters.parse(case, request.settings)
     fixes = _fixes(services, request)
     if fixes and case.level is Level.SCRIPT:
         hint = "use --fixed-in RELEASE, or let the case define model() and data()"
         raise UsageError("a fix cannot be applied inside a script of its own", where=case.path, hint=hint)
+    _check_backend(case, request)
     check_place(services, request)
     targets = request.symptoms or ((case.expects,) if case.expects else ())
     if request.fixed_in:
         return fixed_in.verify_release(services, case, targets, request, listener)
     return _verify_range(services, case, fixes, targets, request, listener)
+
+
+def _check_backend(case: Case, request: VerifyRequest) -> None:
+    """The fixes that are known by name patch what Keras does with TensorFlow."""
+    named = [name for name in request.fixes if not name.endswith(".py")]
+    if (named or request.sweep_mapping) and case.keras_backend not in (None, Backend.TENSORFLOW):
+        hint = "give a file with apply() that patches the backend under test, or --fixed-in RELEASE"
+        where = f"--fix {named[0]}" if named else "--sweep-mapping"
+        raise UsageError("this fix patches what Keras does with TensorFlow", where=where, hint=hint)
 
 
 def _fixes(services: Services, request: VerifyRequest) -> list[Fix]:

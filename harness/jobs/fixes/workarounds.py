@@ -26,7 +26,7 @@ from harness.domain.verdicts.judgement import judge
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
-from harness.jobs.preparation import Plan, Stopwatch, open_run, page_of, warn
+from harness.jobs.preparation import Plan, Stopwatch, open_run, page_of, read_case, warn
 from harness.jobs.protocols import Journal, Services
 from harness.jobs.requests import WorkaroundsRequest
 
@@ -82,7 +82,7 @@ def measure_workarounds(
         InfrastructureError: machine, index or disk failed; what is finished is kept.
         Interrupted: the user stopped it; what is finished is kept.
     """
-    case = services.cases.read(request.case)
+    case = read_case(services, request.case, request)
     counts = _counts(case, request)
     _check(case, counts)
     watch = Stopwatch()

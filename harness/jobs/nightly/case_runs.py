@@ -185,6 +185,7 @@ def search_request(
         pins=request.pins,
         mode=request.mode,
         python=request.python,
+        overrides=request.overrides,
     )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta, timezone
 
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
+from harness.domain.nightly.expectations import Expectations
 from harness.domain.nightly.nights import NightRecord
 from harness.domain.releases.nightlies import existing, nights_between, parse_day
 from harness.domain.releases.release import Release, Timeline, usable_stable
@@ -16,6 +18,7 @@ from harness.jobs.nightly import replay
 from harness.jobs.nightly.case_runs import CertainIndex, ReleaseFixChecker, SearchNarrower, SlotRunner
 from harness.jobs.nightly.monitoring import NightlyPlan, NightlyServices, monitor
 from harness.jobs.nightly.protocols import NightlyJournal
+from harness.jobs.preparation import as_asked
 from harness.jobs.protocols import Services
 from harness.jobs.requests import NightlyRequest
 
@@ -31,8 +34,9 @@ def run_nights(
     Raises:
         UsageError: no case is left to run, or the days of a replay are wrong.
     """
-    expectations = services.cases.expectations(request.expectations)
-    chosen, left_out = _cases(services, request.cases)
+    other = request.backend not in (None, Backend.TENSORFLOW) and request.expectations is None
+    expectations = Expectations() if other else services.cases.expectations(request.expectations)
+    chosen, left_out = _cases(services, request)
     plan = NightlyPlan(
         package=request.package,
         control_package=services.framework_package() if request.package.startswith("tf-") else "keras",
@@ -49,13 +53,13 @@ def run_nights(
         yield from _tonight(services, plan, request, journal, listener)
 
 
-def _cases(services: Services, names: Sequence[str]) -> tuple[tuple[Case, ...], tuple[str, ...]]:
-    """The cases of Keras; those of other packages have no nightly and are named."""
-    everything = services.cases.read_all(names)
-    chosen = tuple(case for case in everything if case.package == "keras")
-    left_out = [
-        f"{case.name} is a case of {case.package} and was left out" for case in everything if case not in chosen
-    ]
+def _cases(services: Services, request: NightlyRequest) -> tuple[tuple[Case, ...], tuple[str, ...]]:
+    """The cases of Keras and of the backend; those of other packages have no nightly and are named."""
+    everything = [as_asked(case, request) for case in services.cases.read_all(request.cases)]
+    keras = [case for case in everything if case.package == "keras"]
+    chosen = tuple(case for case in keras if not (request.backend and case.foreign_frameworks))
+    left_out = [f"{case.name} is a case of {case.package} and was left out" for case in everything if case not in keras]
+    left_out += [f"{case.name} imports another framework and was left out" for case in keras if case not in chosen]
     if not chosen:
         raise UsageError("no case is left to run", hint="name a case of keras")
     return chosen, tuple(left_out)

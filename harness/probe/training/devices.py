@@ -1,12 +1,44 @@
-"""Which devices a trial gets: real GPUs, one GPU split, or logical CPU devices; TPU and several workers apart."""
+"""Replicas on TensorFlow: real GPUs, one GPU split, or logical CPU devices; TPU and several workers apart."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ..refusals import Refused
+from .replication import Replication
 
 LOGICAL_GPU_MEMORY_MB = 1024  # each slice of a split GPU; the cases of this project need far less
+
+
+class Strategy(Replication):
+    """A strategy of ``tf.distribute``: one process, and copies of each variable that TensorFlow keeps equal."""
+
+    def __init__(self, strategy: Any, facts: dict[str, Any], replicas: int) -> None:
+        super().__init__(facts["choice"], facts["names"])
+        self._strategy, self._replicas = strategy, replicas
+
+    def scope(self) -> contextlib.AbstractContextManager[Any]:
+        """The scope of the strategy, where there is one."""
+        found: contextlib.AbstractContextManager[Any] = (
+            contextlib.nullcontext() if self._strategy is None else self._strategy.scope()
+        )
+        return found
+
+    def built(self, net: Any) -> None:
+        """A model that was built outside the scope trains on one device, and proves nothing about a strategy."""
+        strategy = getattr(net, "distribute_strategy", None)
+        seen = getattr(strategy, "num_replicas_in_sync", self._replicas)
+        if seen != self._replicas:
+            raise Refused(
+                f"the model trains on {seen} replica(s), not on {self._replicas}: model() must build and compile it, "
+                "inside the scope that it is called in"
+            )
+
+
+def replication(strategy: str, replicas: int) -> Replication:
+    """Configure devices and build the strategy; raises as `make` does."""
+    return Strategy(*make(strategy, replicas), replicas)
 
 
 def make(strategy: str, replicas: int) -> tuple[Any, dict[str, Any]]:

@@ -10,14 +10,15 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
 from .. import fixing
 from ..exceptions import describe
 from ..refusals import Refused
-from . import devices, variables
+from . import replication, variables
+from .replication import Replication
 
 Timed = Callable[[str], "contextlib.AbstractContextManager[None]"]
 DATA = ("x", "y", "sample_weight")
@@ -35,6 +36,7 @@ class Built:
         arguments: Keyword arguments of ``fit``.
         load_data: Draws the same data again and returns arguments of ``fit`` anew.
         facts: The facts of the trial, filled as it goes.
+        replicas: How it comes to several replicas.
     """
 
     library: Any
@@ -43,6 +45,7 @@ class Built:
     arguments: dict[str, Any]
     load_data: Callable[[], dict[str, Any]]
     facts: dict[str, Any]
+    replicas: Replication = field(default_factory=lambda: Replication("one device", []))
 
 
 def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], enter: Callable[[str], None]) -> None:
@@ -54,7 +57,9 @@ def run(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], e
 def prepare(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any], timed: Timed) -> Built:
     """Choose devices, apply the fix, load the case, make data and model."""
     with timed("devices"):
-        strategy, facts["devices"] = devices.make(trial["strategy"], trial["replicas"])
+        backend = request.get("backend") or "tensorflow"
+        replicas = replication.make(backend, trial["strategy"], trial["replicas"])
+        facts["devices"] = replicas.facts
     library = importlib.import_module(request["import_name"])
     library = library.keras if request["import_name"] == "tensorflow" else library
     with timed("fix"):
@@ -73,32 +78,43 @@ def prepare(request: dict[str, Any], trial: dict[str, Any], facts: dict[str, Any
     with timed("data"):
         arguments = load_data()
         facts["data_digest"] = variables.data_digest([arguments.get(k) for k in DATA])
+        own = replicas.share(arguments)
     with timed("build"):
         library.utils.set_random_seed(request["seed"])
-        with strategy.scope() if strategy is not None else contextlib.nullcontext():
+        with replicas.scope():
             net = call(case.model, trial)
-        _check_replicas(net, trial["replicas"])
-    return Built(library=library, case=case, net=net, arguments=arguments, load_data=load_data, facts=facts)
+        replicas.built(net)
+    return Built(
+        library=library,
+        case=case,
+        net=net,
+        arguments=own,
+        load_data=load_data,
+        facts=facts,
+        replicas=replicas,
+    )
 
 
 def train(built: Built, timed: Timed, more_callbacks: Sequence[Any] = ()) -> None:
     """Fit and evaluate a prepared case and note metrics, weights and variables; `more_callbacks` go to ``fit``."""
     facts, arguments, net = built.facts, built.arguments, built.net
-    recorder = _recorder(built.library, facts)
+    recorder = _recorder(built.library, facts, built.replicas)
     callbacks = [*(arguments.get("callbacks") or []), recorder, *more_callbacks]
     with timed("train"):
         try:
             history = net.fit(**{**arguments, "callbacks": callbacks})
         except BaseException:
             with contextlib.suppress(Exception):  # what fit raised is the fact; a broken model may not be readable
-                _note_model(net, recorder, facts)
+                _note_model(net, recorder, facts, Replication("", []))
             raise
         with reading_model():
-            _note_model(net, recorder, facts)
-    facts["final"] = numbers({name: values[-1] for name, values in history.history.items() if len(values)})
+            _note_model(net, recorder, facts, built.replicas)
+    last = numbers({name: values[-1] for name, values in history.history.items() if len(values)})
+    facts["final"] = built.replicas.combined(last)
+    built.replicas.finish()
     with timed("evaluate"):
-        again = built.load_data() if hasattr(arguments.get("x"), "__next__") else arguments  # fit has used it up
-        facts["evaluated"] = evaluate(net, again)
+        anew = hasattr(arguments.get("x"), "__next__") or built.replicas.divides  # fit has used it up, or had a part
+        facts["evaluated"] = evaluate(net, built.load_data() if anew else arguments)
     if facts.get("first_nonfinite_metric") is None:
         _note_nonfinite(facts, "first_nonfinite_metric", facts["final"], len(next(iter(facts["steps"].values()), ())))
 
@@ -115,21 +131,10 @@ def reading_model() -> Iterator[None]:
         raise Refused(f"the probe could not read the model: {name}: {message.splitlines()[0][:300]}") from error
 
 
-def _note_model(model: Any, recorder: Any, facts: dict[str, Any]) -> None:
-    facts["weights"] = variables.weights(model, recorder.initial, SMALL_MODEL)
+def _note_model(model: Any, recorder: Any, facts: dict[str, Any], replicas: Replication) -> None:
+    facts["weights"] = variables.weights(model, recorder.initial, SMALL_MODEL, replicas.copies)
     facts["variables"] = variables.describe(model)
     facts["iterations"] = variables.iterations(model)
-
-
-def _check_replicas(model: Any, replicas: int) -> None:
-    """A model that was built outside the scope trains on one device, and proves nothing about a strategy."""
-    strategy = getattr(model, "distribute_strategy", None)
-    seen = getattr(strategy, "num_replicas_in_sync", replicas)
-    if seen != replicas:
-        raise Refused(
-            f"the model trains on {seen} replica(s), not on {replicas}: model() must build and compile it, "
-            "inside the scope that it is called in"
-        )
 
 
 def numbers(logs: dict[str, Any]) -> dict[str, float]:
@@ -184,7 +189,7 @@ def call(function: Callable[..., Any], trial: dict[str, Any]) -> Any:
     return function(**{name: value for name, value in trial.get("options", {}).items() if name in accepted})
 
 
-def _recorder(library: Any, facts: dict[str, Any]) -> Any:
+def _recorder(library: Any, facts: dict[str, Any], replicas: Replication | None = None) -> Any:
     """Build a callback that notes every metric after every step, and the first non-finite place."""
     steps: dict[str, list[float]] = facts.setdefault("steps", {})
 
@@ -203,7 +208,8 @@ def _recorder(library: Any, facts: dict[str, Any]) -> Any:
             """Note the running averages that Keras hands to callbacks; one call may make several steps."""
             with reading_model():
                 self.step += variables.steps_per_call(self.model)
-                self._note(numbers(logs or {}))
+                values = numbers(logs or {})
+                self._note(replicas.combined(values) if replicas is not None else values)
 
         def _note(self, values: dict[str, float]) -> None:
             for name, value in values.items():

@@ -7,7 +7,7 @@ is read.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,17 @@ def copies(variable: Any) -> list[Any]:
     """Return the value of each replica's copy as an array."""
     raw = raw_variable(variable)
     parts = getattr(raw, "values", None)
-    parts = parts if isinstance(parts, (tuple, list)) else [raw]
-    return [np.asarray(part) for part in parts]
+    if isinstance(parts, (tuple, list)):
+        return [np.asarray(part) for part in parts]
+    if getattr(raw, "is_fully_replicated", False):  # an array of JAX that lies on several devices
+        return [np.asarray(shard.data) for shard in raw.addressable_shards]
+    return [_tensor(raw) if callable(getattr(raw, "detach", None)) else np.asarray(raw)]
+
+
+def _tensor(tensor: Any) -> Any:
+    """A tensor of PyTorch as an array; NumPy has no bfloat16."""
+    plain = tensor.detach().cpu()
+    return (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy()
 
 
 def raw_variable(variable: Any) -> Any:
@@ -97,9 +106,14 @@ def floats(value: Any) -> list[float]:
         return []
 
 
-def weights(model: Any, initial: InitialWeights | None, small: int) -> dict[str, Any]:
-    """Describe the weights: finite on all replicas, norms, differences between copies, values (a sample if many)."""
-    arrays = [(name, copies(weight)) for name, weight in named_weights(model)]
+def weights(
+    model: Any, initial: InitialWeights | None, small: int, of_all: Callable[[Any], list[Any]] = lambda one: [one]
+) -> dict[str, Any]:
+    """Describe the weights: finite on all replicas, norms, differences between copies, values (a sample if many).
+
+    `of_all` returns one copy as every process of the training has it.
+    """
+    arrays = [(name, [part for one in copies(weight) for part in of_all(one)]) for name, weight in named_weights(model)]
     before = initial.samples if initial else {}
     numeric = [(name, [as_float(copy) for copy in parts]) for name, parts in arrays]
     count = sum(parts[0].size for _, parts in arrays)
@@ -168,7 +182,7 @@ def facts_of(role: str, variable: Any) -> dict[str, Any]:
     return {
         "path": str(getattr(variable, "path", None) or variable.name),
         "role": role,
-        "dtype": str(getattr(raw.dtype, "name", raw.dtype)),
+        "dtype": str(getattr(raw.dtype, "name", raw.dtype)).replace("torch.", ""),
         "shape": shape,
         "keras_aggregation": _keras_aggregation(variable, raw),
         "aggregation": _name(getattr(raw, "aggregation", None)),

@@ -13,6 +13,7 @@ from harness.adapters.environments.failures import (
     Transient,
     explanation,
     infrastructure_failure,
+    known_conflict,
     machine_failure,
     retried,
 )
@@ -167,3 +168,18 @@ def test_a_harness_that_is_being_ended_does_not_wait(processes: Processes) -> No
     processes.end_all()
     work = Flaky(2, Transient("down"))
     assert retried(work, processes) == "done"  # the pauses ended at once: this test would take minutes
+
+
+@pytest.mark.parametrize(
+    ("said", "conflict"),
+    [
+        (RELEASE["conflict"], "Because networkx==3 needs numpy>=2"),
+        (RELEASE["broken build"], ""),
+        ("error: No solution found\n  cause: Because toynumpy was not found in the cache and you need it", ""),
+        ("error: No solution found\n  cause: Because x\nhint: Packages were unavailable: network was disabled", ""),
+    ],
+)
+def test_without_the_network_only_a_conflict_among_what_is_cached_is_one(
+    tmp_path: Path, said: str, conflict: str
+) -> None:
+    assert known_conflict(ended(tmp_path, said)).removeprefix("cause: ") == conflict

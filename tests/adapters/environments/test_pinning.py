@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.adapters.environments.pinning import PinnedSet, over_all, over_most
+from harness.adapters.environments.pinning import Lock, PinnedSet, least_moved, over_all, over_most, reference_set
 from harness.adapters.environments.resolver import Unsatisfiable
+from tests.small_indexes import Chosen, SmallIndex, holding, needless, resolve, small_indexes
 
 
 class Table:
@@ -79,3 +80,74 @@ def test_a_long_broken_end_costs_a_few_looks() -> None:
     pinned = over_most(1000, table)
     assert (pinned.first, pinned.last) == (700, 999)
     assert table.asked.total() < 100
+
+
+def chosen_in(lock: Lock) -> dict[str, int]:
+    return {name: int(version) for name, version in (line.split("==") for line in lock)}
+
+
+def locked(chosen: Chosen) -> Lock:
+    return tuple(f"{name}=={version}" for name, version in sorted(chosen.items()))
+
+
+def reference_of(index: SmallIndex) -> PinnedSet:
+    def one(place: int, pins: Lock) -> Lock:
+        return locked(resolve(index, place, chosen_in(pins), {}))
+
+    return reference_set(len(index.releases), one, index.named)
+
+
+def moved_least(index: SmallIndex, place: int, reference: Lock) -> Lock:
+    def one(pins: Lock, liked: Lock) -> Lock:
+        return locked(resolve(index, place, chosen_in(pins), chosen_in(liked)))
+
+    return least_moved(reference, index.named, one, one)
+
+
+@given(small_indexes())
+def test_nothing_moves_that_need_not(index: SmallIndex) -> None:
+    """Of what stands elsewhere than in the reference, nothing could have stayed; what resolves at all is resolved."""
+    try:
+        reference = reference_of(index).lock
+    except Unsatisfiable:
+        return
+    for place in range(len(index.releases)):
+        if not any(True for _ in index.solutions(place)):
+            with pytest.raises(Unsatisfiable):
+                moved_least(index, place, reference)
+            continue
+        chosen = chosen_in(moved_least(index, place, reference))
+        assert needless(index, place, chosen, chosen_in(reference)) == []
+
+
+@given(small_indexes())
+def test_what_is_named_stays_where_any_set_lets_it(index: SmallIndex) -> None:
+    """The named companions are where the reference has them, unless no set has all of them there."""
+    try:
+        reference = reference_of(index).lock
+    except Unsatisfiable:
+        return
+    held = {name: version for name, version in chosen_in(reference).items() if name in index.named}
+    for place in range(len(index.releases)):
+        if any(holding(one, held) for one in index.solutions(place)):
+            assert holding(chosen_in(moved_least(index, place, reference)), held)
+
+
+@given(small_indexes())
+def test_a_reference_is_found_exactly_where_both_ends_resolve(index: SmallIndex) -> None:
+    ends = (0, len(index.releases) - 1)
+    if all(any(True for _ in index.solutions(place)) for place in ends):
+        assert reference_of(index) == reference_of(index)
+    else:
+        with pytest.raises(Unsatisfiable):
+            reference_of(index)
+
+
+def test_named_companions_that_both_ends_take_are_held_before_the_others() -> None:
+    """The newest `a` fits one end alone; an older one fits both, although `b` must move with the release."""
+    index = SmallIndex(
+        releases=({"a": (1, 2), "b": (1, 1)}, {"a": (1, 3), "b": (2, 3)}), companions={}, named={"a": (1, 3)}
+    )
+    reference = reference_of(index).lock
+    assert chosen_in(reference)["a"] == 2
+    assert [chosen_in(moved_least(index, place, reference))["a"] for place in (0, 1)] == [2, 2]

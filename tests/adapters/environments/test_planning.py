@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Sequence
 from datetime import datetime, timezone
+from itertools import count
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from harness.adapters.environments.companions import wanted
 from harness.adapters.environments.interpreters import Interpreters
@@ -14,9 +18,11 @@ from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
-from harness.domain.releases.companions import Companions, Mode, Wanted, pin_of
+from harness.domain.releases.companions import Companions, Mode, Wanted, name_of, pin_of
+from harness.domain.releases.moves import companions_in, moves
 from harness.domain.releases.release import Release, Timeline
 from tests.local_index import LocalIndex, fails_with
+from tests.small_indexes import SmallIndex, needless, small_indexes
 from tests.toys import Toy
 
 
@@ -53,23 +59,78 @@ def test_the_newest_set_that_takes_both_ends(planner: Planner, home: Home, index
     assert pins(planner.plan(timeline(home, "3.9", "4.0"), asked(), Mode.FIXED)) == ["toynumpy==1.0"]
 
 
-def test_a_timeline_that_no_set_fits_is_pinned_on_its_longer_side_and_names_the_boundary(
+def test_beyond_the_set_that_fits_the_most_a_companion_moves_where_it_must(
     planner: Planner, home: Home, index: LocalIndex
 ) -> None:
     index.publish(Toy(version=version, requires=("toynumpy<2",)) for version in ("4.0", "4.5"))
     index.publish([Toy(version="5.0", requires=("toynumpy>=2",))])
     plan = planner.plan(timeline(home, "4.0", "4.5", "5.0"), asked("toynumpy"), Mode.FIXED)
     assert pins(plan) == ["toynumpy==1.0"]
-    assert "fits only 4.0 to 4.5: the compatibility boundary lies between 4.5 and 5.0 (use --from 5.0" in plan.boundary
-    with pytest.raises(Unsatisfiable, match="toynumpy"):
-        planner.lock_for(plan, timeline(home, "5.0").releases[0])
+    assert "one set of companions holds from 4.0 to 4.5" in plan.boundary
+    lock = planner.lock_for(plan, timeline(home, "5.0").releases[0])
+    assert list(map(str, moves(lock[1:], plan.lock, plan.wanted.names))) == [
+        "toynumpy 2.0 instead of 1.0, although asked for by name"
+    ]
+
+
+def test_what_is_held_by_its_version_does_not_move_and_the_pair_that_clashes_is_named(
+    planner: Planner, home: Home, index: LocalIndex
+) -> None:
+    index.publish([Toy(version="4.0", requires=("toynumpy<2",)), Toy(version="4.5", requires=("toynumpy>=2",))])
+    line = timeline(home, "4.0", "4.5", "2.3")
+    plan = planner.plan(line, asked("toynumpy<2"), Mode.FIXED)
+    with pytest.raises(Unsatisfiable, match=r"^toykeras 4\.5 and toynumpy<2 clash: ") as failure:
+        planner.lock_for(plan, line.releases[1])
+    assert "depends on toynumpy>=2" in failure.value.what
+    index.publish([Toy(version="4.7", requires=("gone",))])
+    with pytest.raises(Unsatisfiable, match=r"^toykeras 4\.7 by itself: "):
+        planner.lock_for(plan, timeline(home, "4.7").releases[0])
+
+
+_COUNT = count()
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(small_indexes())
+def test_locks_over_random_small_indexes(planner: Planner, home: Home, index: LocalIndex, small: SmallIndex) -> None:
+    """With real uv: what resolves at all is resolved, nothing moves that need not, and asked again it is the same."""
+    package = f"random{next(_COUNT)}"
+    index.publish(small.toys(package))
+    found = {r.version: r for r in PackageIndex(home, fresh_seconds=0).page(package).releases}
+    line = Timeline(releases=tuple(found[version] for version in sorted(found)))
+    question = wanted(package, small.requirements(package), [], [])
+    try:
+        plan = planner.plan(line, question, Mode.FIXED)
+    except UsageError:
+        assert not all(list(small.solutions(place)) for place in range(len(small.releases)))
+        return
+    first = [_chosen(planner, plan, release) for release in line.releases]
+    reference = _versions(plan.lock)
+    for place, chosen in enumerate(first):
+        assert (chosen is None) is (not list(small.solutions(place)))
+        assert chosen is None or needless(small, place, chosen, reference) == []
+    shutil.rmtree(home.folder("plans"))
+    assert planner.plan(line, question, Mode.FIXED) == plan
+    assert [_chosen(planner, plan, release) for release in line.releases] == first
+
+
+def _chosen(planner: Planner, plan: Companions, release: Release) -> dict[str, int] | None:
+    try:
+        lock = planner.lock_for(plan, release)
+    except Unsatisfiable:
+        return None
+    return _versions(companions_in(lock, (), release.package))
+
+
+def _versions(lock: Sequence[str]) -> dict[str, int]:
+    return {name_of(line)[-1]: int(pin_of(line).split("==")[1].removesuffix(".0")) for line in lock}
 
 
 def test_an_end_that_does_not_resolve_is_left_behind(planner: Planner, home: Home, index: LocalIndex) -> None:
     index.publish(Toy(version=version, requires=("gone",)) for version in ("0.8", "0.9"))
     plan = planner.plan(timeline(home, "0.8", "0.9", "1.0", "2.3"), asked("toynumpy"), Mode.FIXED)
     assert (pins(plan), plan.takes) == (["toynumpy==2.0"], 2)
-    assert "the compatibility boundary lies between 0.9 and 1.0 (use --to 0.9 for the other side)" in plan.boundary
+    assert "one set of companions holds from 1.0 to 2.3" in plan.boundary
 
 
 def test_where_nothing_of_the_timeline_resolves_the_pair_is_named(
@@ -142,5 +203,5 @@ def test_a_release_that_asks_for_the_framework_by_name_gets_it_once(
     )
     plan = planner.plan(timeline(home, "9.0"), asked("tensorflow==2.19.0"), Mode.FIXED)
     assert plan.wanted.requirements == ("tensorflow-cpu==2.19.0",)
-    assert pins(plan) == ["tensorflow==2.19.0"]
+    assert pins(plan) == ["tensorflow-cpu==2.19.0"]
     assert pins(planner.plan(timeline(home, "2.3"), asked("tensorflow"), Mode.FIXED)) == ["tensorflow-cpu==2.19.0"]

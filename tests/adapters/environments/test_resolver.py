@@ -44,6 +44,22 @@ def test_constraints_hold_and_overrides_replace(resolver: Resolver) -> None:
     assert pins(resolver.lock(["toykeras==1.8"], python=PYTHON, without_dependencies=True)) == ["toykeras==1.8"]
 
 
+def test_what_is_preferred_is_kept_where_it_fits_and_only_there(resolver: Resolver) -> None:
+    preferred = [f"toynumpy==1.0 --hash=sha256:{'0' * 64}"]
+    assert pins(resolver.lock(["toynumpy"], python=PYTHON, preferred=preferred)) == ["toynumpy==1.0"]
+    assert pins(resolver.lock(["toynumpy>=2"], python=PYTHON, preferred=preferred)) == ["toynumpy==2.0"]
+
+
+def test_with_new_pages_a_conflict_is_known_without_the_index_and_a_gap_in_the_cache_is_none(
+    resolver: Resolver, index: LocalIndex
+) -> None:
+    assert pins(resolver.lock(["toynumpy<2"], python=PYTHON, pages_are_new=True)) == ["toynumpy==1.0"]
+    index.asked.clear()
+    with pytest.raises(Unsatisfiable, match="toynumpy"):
+        resolver.lock(["toynumpy<2", "toynumpy>=2"], python=PYTHON, pages_are_new=True)
+    assert index.asked == []
+
+
 def test_a_limit_of_time_hides_what_came_later(resolver: Resolver) -> None:
     assert pins(resolver.lock(["toynumpy"], python=PYTHON, exclude_newer="2023-02-01T00:00:00Z")) == ["toynumpy==1.0"]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters.index.address import ADDRESS_VARIABLES, index_address
+from harness.adapters.index.address import index_address
+from harness.adapters.index.settings import ADDRESS_VARIABLES
 
 
 @pytest.mark.parametrize("name", ADDRESS_VARIABLES)

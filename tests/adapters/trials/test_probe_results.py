@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,10 @@ import pytest
 from harness.adapters.environments import failures
 from harness.adapters.processes.process import Ended
 from harness.adapters.trials.probe_results import read_result
-from harness.domain.errors import HarnessError, InfrastructureError, Untestable
+from harness.adapters.trials.probing import CANARY
+from harness.domain.cases.case import Level
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.errors import InfrastructureError, Untestable
 from tests.adapters.toy_environment import ToyEnvironment
 
 
@@ -29,7 +33,7 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
 ) -> None:
     toys.installs(source)
     with pytest.raises(Untestable) as refused:
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
     assert expected in refused.value.what
 
 
@@ -46,7 +50,7 @@ def test_a_release_that_cannot_be_imported_is_untestable_with_its_reason(
 def test_a_machine_that_fails_while_importing_is_no_skip(toys: ToyEnvironment, source: str, expected: str) -> None:
     toys.installs(source)
     with pytest.raises(InfrastructureError, match=expected):
-        toys.see("pass")
+        toys.see("pass", level=Level.MODEL)
 
 
 def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path: Path) -> None:
@@ -55,11 +59,60 @@ def test_a_machine_that_fails_once_is_asked_again(toys: ToyEnvironment, tmp_path
     assert toys.see("pass").ending.exit_code == 0
 
 
-def test_another_version_than_asked_for_is_our_fault(toys: ToyEnvironment) -> None:
+def test_a_module_of_another_version_that_is_nobody_s_file_is_untestable(toys: ToyEnvironment) -> None:
     toys.installs("__version__ = '2.0'")
-    with pytest.raises(HarnessError, match=r"environment of 1.0 imports toykeras 2.0") as failure:
-        toys.see("pass")
-    assert type(failure.value) is HarnessError
+    with pytest.raises(Untestable, match=r"environment of 1.0 imports toykeras 2.0"):
+        toys.see("pass", level=Level.MODEL)
+
+
+def test_metadata_and_record_are_believed_before_a_module_s_own_version(toys: ToyEnvironment) -> None:
+    """tensorflow-cpu 2.15.0.post1 says 2.15.0."""
+    toys.installs("__version__ = '0.9'\nSequential = None")
+    (site,) = toys.folder.glob("lib/python*/site-packages")
+    info = site / "toykeras-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toykeras\nVersion: 1.0\n")
+    try:
+        (info / "RECORD").write_text("toykeras.py,,\n")
+        with pytest.raises(Untestable, match="canary"):
+            toys.see("pass", level=Level.MODEL)
+        (info / "RECORD").write_text("")
+        with pytest.raises(Untestable, match=r"environment of 1.0 imports toykeras 0.9"):
+            toys.see("pass", level=Level.MODEL)
+    finally:
+        shutil.rmtree(info)  # the environment is that of other tests too
+
+
+def test_what_an_import_that_fails_means_is_for_a_script_to_say(toys: ToyEnvironment) -> None:
+    toys.installs("raise ImportError('planted: libtoy.so')")
+    assert toys.see("print('needs no toykeras')").ending.exit_code == 0
+    assert toys.see("import toykeras").ending.exit_code == 1
+    assert not (toys.folder / CANARY).exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV while importing"),
+        ("import os; os._exit(0)", "left with exit code 0 while importing"),
+        ("raise SystemExit(0)", "import toykeras: SystemExit"),
+    ],
+)
+def test_an_end_by_force_or_one_that_looks_good_is_not(toys: ToyEnvironment, source: str, expected: str) -> None:
+    """git would stop the search, or take it for good; neither says anything of the case."""
+    toys.installs(source)
+    with pytest.raises(Untestable, match=expected):
+        toys.see("import toykeras")
+
+
+def test_a_script_that_was_written_for_a_crash_meets_it(toys: ToyEnvironment) -> None:
+    toys.installs("import os; os.kill(os.getpid(), 11)")
+    assert toys.see("import toykeras", expects=Symptom.KILLED).ending.signal == 11
+
+
+def test_what_lies_below_the_package_under_test_is_the_environment_s(toys: ToyEnvironment) -> None:
+    with pytest.raises(Untestable, match="cannot be imported: import torch: ModuleNotFoundError"):
+        toys.see("pass", companions=("torch",))
 
 
 def test_a_red_canary_comes_first_and_each_time(toys: ToyEnvironment, tmp_path: Path) -> None:

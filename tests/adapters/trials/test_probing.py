@@ -12,6 +12,8 @@ import pytest
 from harness.adapters.processes import reaper
 from harness.adapters.processes.process import Processes
 from harness.adapters.trials import probing as module
+from harness.domain.cases.backends import Backend
+from harness.domain.cases.case import Level
 from harness.domain.errors import Interrupted, Untestable, UsageError
 from harness.domain.trials.observation import EndingKind
 from tests.adapters.toy_environment import ToyEnvironment
@@ -91,7 +93,7 @@ def test_an_import_that_hangs_is_ended(toys: ToyEnvironment, monkeypatch: pytest
     monkeypatch.setattr(module, "IMPORT_SECONDS", -170.0)
     toys.installs("import time; time.sleep(600)")
     with pytest.raises(Untestable, match="not done after"):
-        toys.see("pass", timeout_seconds=45.0)
+        toys.see("pass", timeout_seconds=45.0, level=Level.MODEL)
 
 
 def test_a_case_that_was_edited_since_is_refused(toys: ToyEnvironment) -> None:
@@ -180,12 +182,43 @@ class TestPrivateCopy:
         assert toys.see(text).output == "{'x': <class 'int'>}\n"
 
 
+class TestFreshInterpreter:
+    """A script starts as with ``python script.py``: nothing is imported before it, nothing is chosen for it."""
+
+    def test_nothing_is_imported_or_chosen_before_it(self, toys: ToyEnvironment) -> None:
+        text = (
+            "import os, sys\nprint('toykeras' in sys.modules, 'numpy' in sys.modules, os.environ.get('KERAS_BACKEND'))"
+        )
+        assert toys.see(text).output == "False False None\n"
+
+    def test_it_has_the_variables_that_its_case_sets(self, toys: ToyEnvironment) -> None:
+        text = "import os\nprint(os.environ['MODE'], os.environ['KERAS_BACKEND'])"
+        assert toys.see(text, env={"MODE": "fast", "KERAS_BACKEND": "own"}).output == "fast own\n"
+
+    def test_other_variables_are_another_trial(self, toys: ToyEnvironment) -> None:
+        text = "import os\nprint(os.environ.get('MODE'))"
+        assert [toys.see(text, env=env).output for env in ({}, {"MODE": "a"}, {"MODE": "b"})] == [
+            "None\n",
+            "a\n",
+            "b\n",
+        ]
+
+    def test_the_canary_has_the_backend_of_the_case(self, toys: ToyEnvironment) -> None:
+        (site,) = toys.folder.glob("lib/python*/site-packages")
+        (site / "torch.py").write_text("")
+        toys.installs("import os\n__version__ = '1.0'\nassert os.environ['KERAS_BACKEND'] == 'torch'")
+        toys.see("pass", backend=Backend.TORCH)
+        assert [path.name for path in toys.folder.glob("canary*")] == ["canary-torch.json"]
+        (toys.folder / "canary-torch.json").unlink()
+        (site / "torch.py").unlink()
+
+
 class TestImportLimits:
     def test_an_import_that_hangs_is_skipped(self, toys: ToyEnvironment, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "IMPORT_SECONDS", 1.0)
         toys.installs("import time; time.sleep(600)")
         with pytest.raises(Untestable, match="cannot be imported: not done after 1 s"):
-            toys.see("pass")
+            toys.see("pass", level=Level.MODEL)
 
     @pytest.mark.parametrize(
         "source",
@@ -197,7 +230,7 @@ class TestImportLimits:
         monkeypatch.setattr(module, "IMPORT_SECONDS", 1.0)
         toys.installs(source)
         with pytest.raises(Untestable, match="not done after 1 s"):
-            toys.see("pass")
+            toys.see("pass", level=Level.MODEL)
 
     @pytest.mark.skipif(not psutil.LINUX, reason="the system does not say how much memory a process uses")
     @pytest.mark.parametrize("before", ["", "import os\nif os.fork(): time.sleep(60)\n"], ids=["itself", "a child"])
@@ -206,7 +239,7 @@ class TestImportLimits:
             f"import time\n{before}held = bytearray(400_000_000)\nheld[::4096] = held[::4096]\ntime.sleep(60)"
         )
         with pytest.raises(Untestable, match="needs more memory than the limit of 200000000 bytes"):
-            toys.run(toys.case("pass"), memory_bytes=200_000_000)
+            toys.run(toys.case("pass", level=Level.MODEL), memory_bytes=200_000_000)
 
     def test_the_deadline_follows_the_slowest_release(self) -> None:
         times = module.ImportTimes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.domain.cases.case import DEFAULT_TOLERANCE, Claim, Level, Tolerance, Workaround
+from harness.domain.cases.shapes.runners import Runner
 from harness.domain.cases.symptoms import Symptom
 from tests.examples import case
 
@@ -47,11 +48,22 @@ class TestDigest:
             {"tolerance": Tolerance(metric=0.5)},
             {"fit": {"epochs": 2}},
             {"parameters": {"fault": ("none",)}},
+            {"runner": Runner.PYTEST},
+            {"node": "test_x"},
+            {"arguments": ("--n", "5")},
+            {"beside_digest": "0"},
         ],
         ids=lambda changes: next(iter(changes)),
     )
     def test_what_changes_it(self, changes):
         assert case(**{"text": "x = 1\n", **changes}).digest != case(text="x = 1\n").digest
+
+    def test_it_is_that_of_the_first_version_where_nothing_new_is_said(self):
+        """Else every journal written before would ask another question."""
+        assert case(level=Level.SCRIPT, text="x = 1\n").digest == "7616bd7178f5664f"
+
+    def test_a_test_is_named_with_its_file(self):
+        assert (case(path="t.py").word, case(path="t.py", node="test_x").word) == ("t.py", "t.py::test_x")
 
     def test_the_order_of_a_table_leaves_it(self):
         tables = {"epochs": 2, "batch_size": 8}, {"batch_size": 8, "epochs": 2}

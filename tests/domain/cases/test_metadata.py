@@ -149,11 +149,15 @@ class TestKeys:
 
 
 BAD_VALUES = [
+    ("backend", "theano", "one of tensorflow, jax, torch"),
+    ("env", ["A=1"], "a table of NAME = 'value'"),
     ("title", "", "a non-empty string"),
     ("title", 3, "a non-empty string"),
     ("origin", "https://example.org", "a list of strings"),
     ("origin", [3], "a list of strings"),
     ("package", "../evil", "a distribution name"),
+    ("package", "jax[", "a distribution name"),
+    ("overrides", ["=="], "requirements such as"),
     ("package", "keras==3.9", "a distribution name"),
     ("package", " ", "a non-empty string"),
     ("package", ["keras"], "a non-empty string"),
@@ -186,6 +190,8 @@ BAD_VALUES = [
     ("tolerance", "loose", "a relative tolerance such as 1e-3, or 'not compared'"),
     ("tolerance", True, "a relative tolerance such as 1e-3, or 'not compared'"),
     ("fixes", "none", "a list of strings"),
+    ("files", "cells.csv", "a list of strings"),
+    ("runner", "nose", "one of script, pytest, unittest, main, command"),
     ("fit", ["epochs"], "a table of numbers, strings and booleans"),
     ("fit", {"epochs": [1]}, "a table of numbers, strings and booleans"),
     ("fit", {"since": date(2025, 1, 1)}, "a table of numbers, strings and booleans"),
@@ -194,6 +200,9 @@ BAD_VALUES = [
     ("claims", {"says": "s"}, "a list of tables ([[tool.harness.claims]])"),
 ]
 BAD_PARTS = [
+    ("env", {"HARNESS_HOME": "/x"}, "env.HARNESS_HOME", "NAME = 'value', and no name that begins with HARNESS_"),
+    ("env", {"A": 1}, "env.A", "NAME = 'value', and no name that begins with HARNESS_"),
+    ("env", {"A B": "1"}, "env.A B", "NAME = 'value', and no name that begins with HARNESS_"),
     ("tolerance", {"metric": "loose"}, "tolerance.metric", "a relative tolerance such as 1e-3, or 'not compared'"),
     ("tolerance", {"loss": 1}, "tolerance.loss", "only 'metric' and 'weights'"),
     ("parameters", {"fault": "on"}, "parameters.fault", "a list of strings"),
@@ -233,6 +242,20 @@ class TestNamesOfTheFirstVersion:
     def test_they_are_read_as_what_they_are_called_now(self):
         made = build(switches={"fault": ["none"]}, remedies={"x": {"title": "t"}})
         assert (made.parameters, made.workarounds) == ({"fault": ("none",)}, (Workaround(name="x", title="t"),))
+
+    def test_extras_are_told_from_the_name(self):
+        made = build(package="jax[tpu, cpu]")
+        assert (made.package, made.extras) == ("jax", ("cpu", "tpu"))
+        assert made.digest != build(package="jax").digest
+
+    def test_the_interpreters_that_a_script_takes(self):
+        def read(specifier):
+            metadata = {"requires-python": specifier}
+            return build_case(name="my", path="my.py", text="text", metadata=metadata, defines_model=False)
+
+        assert read(">=3.8,<3.11").requires_python == ">=3.8,<3.11"
+        with pytest.raises(UsageError, match="bad value for 'requires-python': expected versions such as"):
+            read("new")
 
     def test_a_mistake_is_named_as_it_was_written(self):
         assert refusal(switches=3).what.startswith("bad value for 'switches': expected a table of parameter =")
@@ -345,6 +368,15 @@ class TestRefusals:
             build(dependencies=value)
         assert caught.value.where == "my.py"
 
+    def test_a_backend_brings_its_framework_beside_what_is_named(self):
+        made = build(dependencies=["keras", "tensorflow==2.18.1"], backend="jax", env={"A": "1"})
+        assert (made.companions, made.env) == (("tensorflow==2.18.1", "jax"), {"A": "1"})
+        assert build(dependencies=["keras"], env={"KERAS_BACKEND": "torch"}).companions == ("torch",)
+
+    def test_a_backend_is_named_once(self):
+        with pytest.raises(UsageError, match="both 'backend' and KERAS_BACKEND"):
+            build(backend="jax", env={"KERAS_BACKEND": "jax"})
+
     def test_a_table_of_tools_that_is_none_is_named_too(self):
         with pytest.raises(UsageError, match="bad value for 'tool': expected a table, got 3") as caught:
             build_case(name="my", path="my.py", text="", metadata={"tool": 3}, defines_model=True)
@@ -360,7 +392,7 @@ class TestRefusals:
     def test_an_unknown_key_suggests_the_near_one_and_lists_all(self):
         error = refusal(timeout=3)
         assert error.what == "unknown key 'timeout' in [tool.harness]"
-        assert (error.hint or "").startswith("did you mean 'timeout_seconds'? known keys: claims, companions, ")
+        assert (error.hint or "").startswith("did you mean 'timeout_seconds'? known keys: backend, claims, ")
         assert refusal(zzz=3, nonsense=1).what == "unknown key 'nonsense' in [tool.harness]"
 
     @given(

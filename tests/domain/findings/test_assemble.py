@@ -272,3 +272,81 @@ class TestFolded:
             rows = [assemble.row(CASE, done.get(release.version, []), TWO) for release in line.releases]
             assert list(folded.states) == rows
         assert list(folded.states) == list(assemble.history(CASE, line, entries, TWO))
+
+
+class TestCompanions:
+    """Where a release ran beside other companions than the reference set, and what that asks for."""
+
+    OLD, NEW = ("np==1",), ("np==2",)
+
+    def run(self, policy: Policy | None = None, mode: str = "fixed"):
+        made = header(CASE, timeline(["1.0", "1.1"]), policy)
+        return replace(made, setting=replace(made.setting, lock=self.NEW, mode=mode, named=("np",)))
+
+    def entries(self):
+        sides = [("1.0", "good", self.OLD), ("1.1", "nan", ())]
+        return [
+            replace(one, environment=replace(ENVIRONMENT, key=version, lock=("keras==1.0", *lock)))
+            for version, word, lock in sides
+            for repeat in range(5)
+            for one in pair(version, word, repeat)
+        ]
+
+    def test_what_moved_is_told_of_the_release_and_of_the_transition(self):
+        finding = assemble.compose(self.run(), self.entries())
+        assert [list(map(str, one.moved)) for one in finding.releases] == [
+            ["np 1 instead of 2, although asked for by name"],
+            [],
+        ]
+        assert [t.confounding and t.confounding.short for t in finding.transitions] == [
+            "the release and np cannot be parted here"
+        ]
+        assert "(companions moved too: the release and np cannot be parted here)" in finding.conclusion.sentence
+
+    def test_as_of_mode_has_no_reference_set(self):
+        finding = assemble.compose(self.run(mode="as-of"), self.entries())
+        assert [one.moved for one in finding.releases] == [(), ()]
+
+    def test_a_finished_search_asks_for_crossings_and_one_cut_short_does_not(self):
+        wanted, count = assemble.crossings_wanted(self.run(), self.entries())
+        assert ([one.label for one in wanted], count) == (
+            ["1.0 with the companions of 1.1", "1.1 with the companions of 1.0"],
+            2,
+        )
+        assert assemble.crossings_wanted(self.run(Policy(max_trials=1)), self.entries()[:2]) == ([], 0)
+
+    def test_a_crossing_is_no_run_of_its_release(self):
+        (crossing, _), _ = assemble.crossings_wanted(self.run(), self.entries())
+        extra = [replace(one, release=crossing.label, crossing=crossing) for one in pair("1.0", "nan")]
+        extra = [replace(one, environment=replace(ENVIRONMENT, lock=("keras==1.0", *self.NEW))) for one in extra]
+        before, after = (assemble.compose(self.run(), [*self.entries(), *more]) for more in ([], extra))
+        assert after.releases == before.releases
+        assert [t.confounding and t.confounding.short for t in after.transitions] == ["it is np"]
+
+    def test_the_companions_of_a_release_are_its_own_or_the_shared_ones(self):
+        versions = ("1.0", "1.1", "9.9")
+        found = [assemble.locked_companions(self.run(), self.entries(), version) for version in versions]
+        assert found == [self.OLD, self.NEW, ()]
+
+
+class TestWhatEveryEnvironmentLacks:
+    def lacking(self, version: str) -> Entry:
+        raised = ending(
+            EndingKind.RAISED, Stage.BUILD, exception="ModuleNotFoundError", message="No module named 'packaging'"
+        )
+        seen = observation({}, weights=None, ending=raised)
+        trial = Trial(release=version, variant=TWO)
+        return Entry(release=version, finished=FinishedTrial(trial=trial, observation=seen, seconds=1.0))
+
+    def test_it_is_no_symptom_of_any_release(self):
+        entries = [self.lacking("1.0"), Entry(release="1.1", untestable="no wheel"), self.lacking("1.3")]
+        found = assemble.compose(header(CASE, timeline(["1.0", "1.1", "1.2", "1.3"])), entries)
+        assert [release.verdict for release in found.releases] == [Outcome.SKIP, Outcome.SKIP, None, Outcome.SKIP]
+        assert (found.lacks, found.transitions) == ("packaging", ())
+        assert "try --with 'packaging>=20'" in found.releases[0].reason
+        assert found.releases[1].reason == "no wheel"
+
+    def test_one_release_that_runs_makes_it_the_symptom_of_the_others(self):
+        entries = [self.lacking("1.0"), self.lacking("1.1"), *pair("1.2", "good")]
+        found = assemble.compose(header(CASE, timeline(["1.0", "1.1", "1.2"])), entries)
+        assert (found.lacks, found.releases[0].verdict) == ("", Outcome.BAD)

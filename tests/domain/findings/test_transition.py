@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.findings.transition import Kind, Transition, Untested, describe, folded
+from harness.domain.findings.transition import Confounding, Kind, Parting, Transition, Untested, describe, folded
 from harness.domain.verdicts.reasons import NOT_RUN, recorded
 
 
@@ -33,3 +35,19 @@ def test_what_was_not_run_is_not_called_untestable():
         confidence=1.0,
     )
     assert describe(change) == "wrong-metric ends a -> e (1 between could not be tested) (2 between were not run)"
+
+
+@pytest.mark.parametrize(
+    ("parting", "packages", "short"),
+    [
+        (Parting.RELEASE, (), "it is the release"),
+        (Parting.COMPANIONS, ("np", "tb"), "it is np, tb"),
+        (Parting.COMPANIONS, (), "it is the companions"),
+        (Parting.BOTH, (), "both together"),
+        (Parting.EITHER, (), "each of the two alone"),
+        (Parting.UNPARTED, ("np",), "the release and np cannot be parted here"),
+        (Parting.UNPARTED, (), "cannot be parted here"),
+    ],
+)
+def test_what_a_confounded_transition_comes_from_in_a_clause(parting, packages, short):
+    assert Confounding(moved=(), parting=parting, packages=packages).short == short

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, exact, name_of, pin_of, version_of
+from harness.domain.releases.release import Channel, Release
 
 PYTHON = Interpreter(version="3.11.7", path="/usr/bin/python3.11")
 
@@ -35,6 +36,26 @@ class TestOverrides:
     ) -> None:
         """No file of an environment may belong to two distributions."""
         assert Wanted(package=package, requirements=requirements).overrides == kept_out
+
+    def test_those_of_the_user_and_of_the_package_under_test(self) -> None:
+        wanted = Wanted(package="protobuf", requirements=(), laid_aside=("numpy==1.26.4", "protobuf"))
+        release = Release(package="protobuf", version="6.31.1")
+        assert wanted.overrides_for(release) == ("numpy==1.26.4", "protobuf===6.31.1")
+        assert Wanted(package="protobuf", requirements=()).overrides_for(release) == ()
+
+    def test_a_commit_stands_in_for_its_release(self) -> None:
+        commit = Release(package="keras", version="c0ffee", channel=Channel.COMMIT, source="git+file:///k@c0ffee")
+        assert Wanted(package="keras", requirements=()).overrides_for(commit) == ("keras @ git+file:///k@c0ffee",)
+
+    def test_extras_are_installed_with_the_release(self) -> None:
+        release = Release(package="jax", version="0.4.24")
+        assert Wanted(package="jax", requirements=(), extras=("cpu",)).installs(release) == "jax[cpu]===0.4.24"
+        assert Wanted(package="jax", requirements=()).installs(release) == "jax===0.4.24"
+
+    def test_interpreters_that_the_case_takes(self) -> None:
+        assert Wanted(package="jax", requirements=(), requires_python="<3.11").accepts_python("3.10.13")
+        assert not Wanted(package="jax", requirements=(), requires_python="<3.11").accepts_python("3.11.7")
+        assert Wanted(package="jax", requirements=()).accepts_python("3.11.7")
 
 
 class TestCompanions:
@@ -98,3 +119,8 @@ def test_the_version_of_a_locked_line() -> None:
     assert version_of("Toy_Keras==1.1+cu12 --hash=sha256:0", "toy-keras") == "1.1+cu12"
     assert version_of("other==1.1", "toykeras") is None
     assert version_of("toykeras @ file:///x", "toykeras") is None
+
+
+def test_what_is_asked_for_by_name_and_by_the_name_that_others_require():
+    wanted = Wanted(package="keras", requirements=("tensorflow-cpu", "Num_Py<2"))
+    assert wanted.names == {"tensorflow-cpu", "tensorflow", "num-py"}

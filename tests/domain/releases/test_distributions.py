@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.domain.releases.distributions import import_name
+from harness.domain.releases.distributions import bringing, import_name
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,7 @@ from harness.domain.releases.distributions import import_name
 )
 def test_the_import_name_is_the_module_that_the_package_installs(package, module):
     assert import_name(package) == module
+
+
+def test_only_what_is_well_known_is_named_as_bringing_a_module():
+    assert (bringing("packaging"), bringing("toystranger"), bringing("")) == ("packaging>=20", "", "")

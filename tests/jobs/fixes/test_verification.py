@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, Interrupted, UsageError
@@ -256,6 +258,11 @@ class TestJob:
     def test_two_fixes_of_one_name_are_refused(self, world: FakeServices, tmp_path: Path):
         with pytest.raises(UsageError, match="two fixes have the same name"):
             verify_fix(world, request(tmp_path, fixes=("a/f.py", "b/f.py")), Heard())
+
+    @pytest.mark.parametrize("asked", [{"fixes": ("f",)}, {"sweep_mapping": True}])
+    def test_a_fix_of_tensorflow_s_is_refused_elsewhere(self, world: FakeServices, asked: dict[str, Any]):
+        with pytest.raises(UsageError, match="patches what Keras does with TensorFlow"):
+            verify_fix(world, VerifyRequest(case="identity", backend=Backend.TORCH, **asked), Heard())
 
     def test_a_script_takes_no_fix(self, world: FakeServices, tmp_path: Path):
         world.shelf.cases["identity"] = case(level=Level.SCRIPT)

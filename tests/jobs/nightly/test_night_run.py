@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.adapters.storage.nightly_journal import FileNightlyJournal
+from harness.domain.cases.backends import Backend
 from harness.domain.errors import Interrupted, UsageError
 from harness.domain.nightly.alerts import nightly_history
 from harness.domain.nightly.expectations import AwaitedFix, Expectations
@@ -166,6 +167,13 @@ class TestTonight:
     def test_cases_of_other_packages_are_named_and_left_out(self, tonight: FakeServices, tmp_path: Path) -> None:
         (record,) = run(tonight, tmp_path)
         assert record.notes == ("tf is a case of tensorflow and was left out",)
+
+    def test_another_backend_has_its_own_cases_and_no_expectations(self, tonight: FakeServices, tmp_path: Path) -> None:
+        tonight.shelf.known = Expectations(watches=(AwaitedFix(case="identity", symptom=NAN, broken="3.5.0"),))
+        tonight.shelf.cases["bound"] = case(name="bound", path="bound.py", text="import tensorflow\n")
+        (record,) = run(tonight, tmp_path, backend=Backend.JAX)
+        assert record.notes[1:] == ("bound imports another framework and was left out",)
+        assert record.watched == ()
 
     def test_without_any_case_of_keras_it_is_refused(self, tonight: FakeServices, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="no case is left to run"):

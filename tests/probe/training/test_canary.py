@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.probe.refusals import Refused
 from harness.probe.training import canary
 
 
@@ -53,7 +55,24 @@ def run(monkeypatch):
 def test_one_weight_is_trained_for_two_steps(run):
     facts, stages = run(library(0.25))
     assert facts == {"final": {"loss": pytest.approx((1.0 + 0.25) / 2)}}
-    assert stages == ["train"]
+    assert stages == ["import", "load", "train"]
+
+
+def test_what_lies_below_is_imported_first_and_refused_where_that_fails(monkeypatch, tmp_path):
+    (tmp_path / "small_below.py").write_text("raise OSError('libsmall.so')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    stages: list[str] = []
+    request = {"import_name": "small_library", "prerequisites": ["small_below"]}
+    with pytest.raises(Refused, match="cannot be imported: import small_below: OSError: libsmall"):
+        canary.run(request, {}, {}, stages.append)
+    assert stages == ["import"]
+
+
+def test_it_has_the_backend_of_the_case(run, monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "tensorflow")
+    monkeypatch.setitem(sys.modules, "small_library", SimpleNamespace())
+    canary.run({"import_name": "small_library", "backend": "jax"}, {}, {}, lambda _: None)
+    assert os.environ["KERAS_BACKEND"] == "jax"
 
 
 def test_a_loss_that_is_not_finite_is_a_failure(run):

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.domain.findings.finding import Finding
+from harness.domain.findings.transition import Untested
+from harness.domain.verdicts.reasons import recorded
 from harness.reporting.bisection import terminal_report
 from tests.golden.test_reports import golden
 from tests.reporting import examples
@@ -18,43 +20,75 @@ def shown(finding: Finding, width: int = 200) -> str:
     return printed(terminal_report.terminal(finding, Path("reports/run")), width)
 
 
-def rows(text: str, version: str) -> list[list[str]]:
-    """The cells of every row about a version; the first two tables have the version in their first or third column."""
-    cut = [[cell.strip() for cell in line.strip("│ \n").split("│")] for line in text.splitlines() if "│" in line]
-    return [cells for cells in cut if cells[0] == version]
+def row(text: str, version: str) -> list[str]:
+    """The words of the row of a release."""
+    return next(line.split() for line in text.splitlines() if line.split()[:1] == [version])
 
 
-def test_a_row_per_release_with_verdict_symptoms_numbers_and_reason():
-    text = shown(examples.everyday())
-    assert rows(text, "3.5.0")[0][1:4] == ["2024-08-12", "good", ""]
-    assert rows(text, "3.8.0")[0][2:6] == [
-        "bad",
-        "nonfinite-metric",
-        "loss 0.0872513, mae 0.24108",
-        "loss NaN, mae inf",
+def test_the_order_is_answer_ribbons_transitions_releases():
+    text = shown(examples.everyday(), 80)
+    parts = [
+        "exception begins 3.6.0 -> 3.7.0;",
+        "-> Upgrade keras to 3.10.0",
+        "one character per release",
+        "1. exception begins",
+        "2024-08-12",
     ]
-    assert rows(text, "3.9.0")[0][2] == "not run"
-    assert rows(text, "3.9.1")[0][2] == "skip"
-    assert "cannot be installed: no wheel for 3.11" in rows(text, "3.9.1")[0][-1]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert places[0] == 0
 
 
-def test_answer_caveats_time_place_and_command_stand_below():
+def test_one_line_per_symptom_and_one_character_per_release():
+    text = shown(examples.everyday(), 80)
+    (ribbon,) = [line for line in text.splitlines() if line.startswith("nonfinite-metric  ")]
+    assert ribbon.split()[1] == "..?X-?X."
+    assert ". good, X bad, ? skip, - not run" in " ".join(text.split())
+
+
+def test_a_row_per_release_with_verdict_numbers_and_the_number_of_its_reason():
     text = shown(examples.everyday())
-    tail = text[text.index("exception begins 3.6.0 -> 3.7.0;") :].splitlines()
+    assert row(text, "3.5.0") == ["3.5.0", "2024-08-12", "good", "0.0872513", "0.0872514"]
+    assert row(text, "3.8.0") == ["3.8.0", "2025-01-07", "bad", "0.0872513", "NaN", "[2]"]
+    assert row(text, "3.9.0") == ["3.9.0", "2025-03-04", "not", "run"]
+    assert row(text, "3.9.1") == ["3.9.1", "skip", "[3]"]
+    assert text.count("cannot be installed: no wheel for 3.11") == 1
+
+
+@pytest.mark.parametrize("finding", [examples.everyday, examples.staged])
+def test_at_80_columns_no_row_is_broken(finding):
+    text = shown(finding(), 80)
+    rows = [line for line in text.splitlines() if line.strip().startswith("3.") and "20" in line and "->" not in line]
+    assert all(len(line) <= 80 for line in rows)
+    assert all("…" not in line for line in rows)
+
+
+def test_many_releases_that_were_not_run_have_no_row():
+    releases = tuple(replace(examples.everyday().releases[4], version=f"{n}.0") for n in range(100))
+    text = shown(replace(examples.everyday(), releases=releases, transitions=()))
+    assert "100 releases were not run and have no row." in text
+    assert "one character per stretch" in text
+
+
+def test_time_place_and_command_stand_last():
+    tail = shown(examples.everyday()).splitlines()
     assert tail[-1] == "Again:   harness bisect identity --from 3.5.0 --to 3.10.0"
     assert tail[-2] == "Reports: reports/run/report.md, report.json, report.html, junit.xml"
     assert tail[-3] == "Time (sum over jobs): index 0.4 s, resolve 3.2 s, build 2.2 min, import 42.5 s, trials 18.0 s"
     assert "  - 3.9.0 was not run." in tail
 
 
-def test_transitions_say_what_is_not_confirmed():
+def test_transitions_say_what_is_not_confirmed_and_what_lies_between():
     text = shown(examples.everyday())
     assert "0.9500, not confirmed" in text
     assert "3.7.0: hidden by exception" in text
 
 
-def test_without_transitions_there_is_no_table_of_them():
-    assert "untested between" not in shown(replace(examples.everyday(), transitions=()))
+def test_many_reasons_between_two_sides_are_cut():
+    one = examples.everyday().transitions[1]
+    between = tuple(Untested(version=f"{n}.0", reason=recorded(f"reason {n}")) for n in range(9))
+    text = shown(replace(examples.everyday(), transitions=(replace(one, untested=between),)))
+    assert "and 3 more reasons in report.html" in text
 
 
 @pytest.mark.parametrize("width", [40, 80, 200])

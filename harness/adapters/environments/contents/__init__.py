@@ -1,0 +1,1 @@
+"""What distributions hold: which module, which version, which files. Reads wheels and RECORDs, changes nothing."""
