@@ -33,7 +33,7 @@ from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import EnvironmentChanged, InfrastructureError, Untestable
 from harness.domain.trials.trial import Environment
-from tests.local_index import LOGIN, LocalIndex, answers, respond, says, times
+from tests.local_index import LOGIN, REFUSALS, LocalIndex, respond, times
 from tests.toys import Toy
 
 BASE = "/cache/environments/base/lib/python3.11/site-packages"
@@ -296,20 +296,7 @@ def test_the_key_names_everything_that_matters() -> None:
     assert layer_key(["b==1", "a==1"], "", "/x/python") in keys, "the order of a lock does not matter"
 
 
-FAULTS = {
-    "401": answers(401),
-    "403": answers(403),
-    "404": answers(404),
-    "410": answers(410),
-    "204": answers(204),
-    "redirect": answers(302),
-    "login page": says("text/html", LOGIN),
-    "nothing": says("text/html", b""),
-    "foreign bytes": says("application/octet-stream", b"\0" * 5000),
-}
-
-
-@pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.parametrize("how", REFUSALS)
 @pytest.mark.parametrize("place", ["/simple/toykeras/", "/files/toykeras-1.1-py3-none-any.whl"])
 def test_an_index_that_fails_while_installing_is_no_fault_of_the_release(
     empty: Path,
@@ -323,7 +310,7 @@ def test_an_index_that_fails_while_installing_is_no_fault_of_the_release(
     """The lock says that it is there: whatever the index says now, it is asked again and then believed or blamed."""
     monkeypatch.setattr(tenacity, "sleep_using_event", lambda event: lambda seconds: None)
     Listings(home).remember(["toykeras"])
-    index.faults[place] = FAULTS[how]
+    index.faults[place] = REFUSALS[how]
     installer = Installer(processes, base_executable(), home)
     with pytest.raises(InfrastructureError) as failure:
         installer.build("mine", empty, [lock_of(index, "1.1")], None, lambda _: None)
