@@ -36,9 +36,9 @@ ENVIRONMENT: list[Reached] = [
     (("--with", "numpy==2.0.2", "--with", "scipy==1.1"), "pins", ("numpy==2.0.2", "scipy==1.1")),
     (("--companions", "as-of"), "mode", Mode.AS_OF),
     (("--python", "3.11"), "python", "3.11"),
-    (("--override", "protobuf==4.25.8"), "overrides", ("protobuf==4.25.8",)),
+    (("--override", "protobuf==5.29.5"), "overrides", ("protobuf==5.29.5",)),
     (("--backend", "jax"), "backend", Backend.JAX),
-    (("--env", "A=1"), "env", ("A=1",)),
+    (("--env", "TF_DETERMINISTIC_OPS=1"), "env", ("TF_DETERMINISTIC_OPS=1",)),
 ]
 RUN: list[Reached] = [
     (("--jobs", "3"), "jobs", 3),
