@@ -43,7 +43,8 @@ class TestSearch:
         assert shown[2].endswith("confirming transitions)")
 
     def test_nothing_is_said_of_what_is_left_where_nobody_knows(self, capsys):
-        (shown,) = lines(capsys, begin(), Event(kind=EventKind.GOOD, release="3.5.0"))
+        events = [Event(kind=kind, release="3.5.0") for kind in (EventKind.BUILD, EventKind.GOOD)]
+        (shown,) = lines(capsys, begin(), *events)
         assert re.fullmatch(r"  3\.5\.0 +good +\([0-9.]+ s\)", shown)
 
     def test_what_delays_a_release_is_said_beside_the_verdicts(self, capsys):
