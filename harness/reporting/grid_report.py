@@ -14,9 +14,7 @@ from harness.domain.verdicts.verdict import Outcome
 from harness.reporting.text import clean, code, command, lines, markdown
 
 STYLES = {"good": "green", "BAD": "bold red", "skip": "yellow", "(good)": "dim green", "(bad)": "dim red"}
-LEGEND = (
-    "(good), (bad): not run, said because equal cells of its column lie around it; -: not known; lines: the border."
-)
+LEGEND = "(good), (bad): not run, as the nearest cells of its column that were run; -: not known; lines: the border."
 WORDS = {Outcome.GOOD: "good", Outcome.BAD: "BAD", Outcome.SKIP: "skip"}
 TAKEN_OVER = {Outcome.GOOD: "(good)", Outcome.BAD: "(bad)"}
 
@@ -110,7 +108,7 @@ def _sentences(finding: GridFinding) -> list[str]:
             names = [name for name, _ in group]
             told.append(f"{finding.also} {version}, not testable: {_span(names)}: {reason or 'no reason on record'}")
     if finding.left_out:
-        told.append("A change and its return between two equal cells would not be seen; --max-gap 0 runs every cell.")
+        told.append("A change among cells that were not run would not be seen; --max-gap 0 runs every cell.")
     return told
 
 

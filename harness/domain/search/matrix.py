@@ -101,7 +101,11 @@ class GridFinding:
             ExitCode.NO_RELEASE: "no symptom in any cell that was run",
             ExitCode.EVERY_RELEASE: "bad in every cell that was run and could be tested",
         }.get(self.exit_code, "no cell could be tested")
-        rest = f"; {self.left_out} were not run and lie between equal ones" if self.left_out else ""
+        rest = (
+            f"; {self.left_out} were not run and are taken to be as the nearest ones of their column"
+            if self.left_out
+            else ""
+        )
         return f"{found}: {self.run} of {total} cells were run{rest}."
 
 

@@ -42,7 +42,9 @@ def test_the_answer_is_that_of_a_search_over_all_cells(cells, code, sentence):
 
 def test_what_was_not_run_is_counted_and_said():
     told = finding(GOOD, Cell(), GOOD, left_out=1).sentence
-    assert told.endswith("2 of 3 cells were run; 1 were not run and lie between equal ones.")
+    assert told.endswith(
+        "2 of 3 cells were run; 1 were not run and are taken to be as the nearest ones of their column."
+    )
 
 
 def test_a_border_names_both_sides_and_what_cannot_be_tested_between():
