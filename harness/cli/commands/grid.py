@@ -43,8 +43,8 @@ def command(request: GridRequest, *, as_json: bool) -> int:
 
     \b
     The first version of the other package is bisected; each next one starts at the border of the one before it.
-    The four corners and both sides of each border are run. The other cells of a column are
-    taken to be as the nearest ones that were run, and marked. A cell is bad where any symptom shows; --symptom asks for one.
+    The four corners and both sides of each border are run; the other cells of a column are taken to be as the
+    nearest ones that were run, and marked. A cell is bad where any symptom shows; --symptom asks for one.
     Each version of the other package has the folder of a run of its own, and companions of its own.
     Exit codes as of bisect.
     """  # noqa: D301 - click wants the character itself
