@@ -230,7 +230,7 @@ def reproduce(services: Services, request: ReproduceRequest, listener: Listener)
             where=str(request.run),
             hint=f"releases with trials: {known}",
         )
-    again = services.environments(_recorded_companions(services, header, listener), listener).restore(environment)
+    again = services.environments(recorded_companions(services, header, listener), listener).restore(environment)
     trials = [e.finished.trial for e in recorded if e.finished]
     finished = services.trials(fresh=True).run(again, header.case, trials)
     was = [e.finished.observation for e in recorded if e.finished]
@@ -246,7 +246,7 @@ def reproduce(services: Services, request: ReproduceRequest, listener: Listener)
     )
 
 
-def _recorded_companions(services: Services, header: RunHeader, listener: Listener) -> Companions:
+def recorded_companions(services: Services, header: RunHeader, listener: Listener) -> Companions:
     """The companions as recorded; the interpreter must be of the same minor version."""
     return Companions(
         wanted=Wanted(package=header.case.package, requirements=()),
