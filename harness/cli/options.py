@@ -164,6 +164,32 @@ replicas_option = click.option(
 strategy_option = click.option(
     "--strategy", type=click.Choice(STRATEGIES), default=None, help="Strategy (default: the case's)."
 )
+sought_options = together(
+    click.option(
+        "--value", default=None, metavar="REGEX", help="Compare a printed value: 'loss: ([0-9.naninf-]+)', or json:KEY."
+    ),
+    click.option("--equals", default=None, metavar="VALUE", help="What the value should be."),
+    click.option("--warning", default=None, metavar="REGEX", help="Look for a warning that matches."),
+    click.option(
+        "--match",
+        default=None,
+        metavar="REGEX",
+        help="The failure in question, by its type and message; a release that fails otherwise is skip.",
+    ),
+    click.option(
+        "--python-flag",
+        "python_flags",
+        multiple=True,
+        metavar="FLAG",
+        help="Option of Python for a script: --python-flag='-W error::FutureWarning' (repeatable).",
+    ),
+)
+reference_option = click.option(
+    "--reference",
+    default=None,
+    metavar="VERSION",
+    help="Compare with this release: the value, or of a model case all numbers (default: the oldest release).",
+)
 symptom_option = functools.partial(enum_option, "--symptom", "symptoms", kind=Symptom, multiple=True)
 fresh_option = click.option("--fresh", is_flag=True, help="Run it again; leave cached results aside.")
 state_option = click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.domain.cases import parameters
+from harness.domain.cases.sought import looking_for
 from harness.domain.findings.finding import Finding
 from harness.jobs import additions, refinement, timeline_search
 from harness.jobs.events import Listener
@@ -26,8 +27,9 @@ def bisect(services: Services, request: BisectRequest, listener: Listener) -> tu
     """
     case = read_case(services, request.case, request, package=request.package)
     case = with_changes(case, replicas=request.replicas, strategy=request.strategy, repeats=request.repeats)
+    given = {**request.sought, **({"reference": request.reference} if request.reference else {})}
     case = with_arguments(case, request.arguments)
-    case = under_test(services, case, request.channels[0])
+    case = under_test(services, looking_for(case, given, request.symptoms), request.channels[0])
     say_assumed(listener, case)
     parameters.parse(case, request.settings)
     check_place(services, request)

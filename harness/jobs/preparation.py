@@ -13,6 +13,7 @@ from packaging.requirements import Requirement
 
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.shapes.runners import Runner
+from harness.domain.cases.sought import SOUGHT
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
@@ -102,8 +103,8 @@ def as_package(services: Services, case: Case, package: str) -> Case:
 
     It is read again, because what is a companion follows from what is under test.
     """
-    again = services.cases.read(case.word, package=package).on(case.backend, case.env)
-    again = with_arguments(again, case.arguments)
+    own = services.cases.read(case.word, package=package).on(case.backend, case.env)
+    again = with_arguments(replace(own, **{name: getattr(case, name) for name in SOUGHT}), case.arguments)
     return with_changes(
         again, replicas=case.replicas, strategy=case.strategy, repeats=case.repeats, overrides=case.overrides
     )

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from harness.domain.cases.case import Case
 from harness.domain.findings.causes import KnownCause
-from harness.domain.findings.changed_lines import ChangedLines
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.run import RunHeader
 from harness.domain.fixes.fix import Fix

@@ -9,9 +9,10 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from harness.domain.cases.case import Case
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
-from harness.domain.findings.changed_lines import ChangedLines
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.evidence import Evidence, gather
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.transition import Transition
@@ -92,7 +93,7 @@ def _descend(descent: Descent, case: Case, finding: Finding, folder: Path, reque
         _hunks(descent, case, finding, folder, request)
         return
     finer = replace(request, channels=request.channels[1:])
-    own = under_test(descent.services, case, finer.channels[0])
+    own = replace(under_test(descent.services, case, finer.channels[0]), reference="")  # its package may have another
     for transition in finding.transitions:
         try:
             place, found, searched = _behind(descent, finding, transition, own, folder, finer)
@@ -138,9 +139,14 @@ def _behind(
         detail = f"{transition.symptom.value}: {case.package} {first} to {last}"
         descent.listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
         found, _ = timeline_search.search(descent.services, case, searched, descent.listener)
-        if any(t.kind is transition.kind for t in found.transitions):
+        if any(_same_change(t, transition) for t in found.transitions):
             break
     return place, found, searched
+
+
+def _same_change(one: Transition, other: Transition) -> bool:
+    """Whether one transition may be the other, found on a finer channel; a changed value begins there where it was."""
+    return one.kind is other.kind or one.symptom is other.symptom is Symptom.CHANGED_VALUE
 
 
 def _spans(

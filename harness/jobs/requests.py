@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,7 +123,34 @@ class RunRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
+class SoughtRequest:
+    """What is looked for beside how a trial ends; each stands in for what the case says.
+
+    Attributes:
+        value: Where a value stands in the output: a regular expression, or ``json:KEY``.
+        equals: What it should be.
+        warning: Regular expression of a warning that should not come.
+        match: Regular expression over type and message of the failure in question.
+        python_flags: Options of the interpreter that runs a script, each as it would be typed.
+    """
+
+    value: str | None = None
+    equals: str | None = None
+    warning: str | None = None
+    match: str | None = None
+    python_flags: tuple[str, ...] = ()
+
+    @property
+    def sought(self) -> dict[str, str | tuple[str, ...]]:
+        """What of it is given, by the names of a case's metadata."""
+        texts = {"value": self.value, "equals": self.equals, "warning": self.warning, "match": self.match}
+        given: dict[str, str | tuple[str, ...]] = {name: text for name, text in texts.items() if text is not None}
+        flags = tuple(word for text in self.python_flags for word in shlex.split(text))
+        return {**given, "python_flags": flags} if flags else given
+
+
+@dataclass(frozen=True, kw_only=True)
+class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest, SoughtRequest):
     """Find in which release each symptom of a case begins and ends.
 
     Attributes:
@@ -139,6 +167,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
         max_gap: Most releases in a row that may stay unrun between two equal ones; None: the channel's default.
         memory_bytes: Memory limit of a trial.
         settings: Parameters of the case, as ``name=value``.
+        reference: Release whose value, or whose numbers, are the right ones.
         arguments: Handed on to a script.
     """
 
@@ -155,6 +184,7 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest):
     max_gap: int | None = None
     memory_bytes: int | None = None
     settings: tuple[str, ...] = ()
+    reference: str | None = None
     arguments: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -227,7 +257,7 @@ class WorkaroundsRequest(EnvironmentRequest, RunRequest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrialRequest(EnvironmentRequest):
+class TrialRequest(EnvironmentRequest, SoughtRequest):
     """Run a case once in the environment of one release.
 
     Attributes:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from harness.domain.cases import parameters
+from harness.domain.cases.sought import SOUGHT
 from harness.domain.findings.question import Question
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.release import Channel, Order, Release
@@ -25,6 +26,8 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
     words += _of_case(request)
     words += _repeated("--symptom", (symptom.value for symptom in question.symptoms))
     words += parameters.words(question.options)
+    words += _options([(f"--{name}", getattr(request, name), None) for name in SOUGHT if name != "python_flags"])
+    words += [f"--python-flag={flag}" for flag in request.python_flags]
     words += _options(
         [
             ("--replicas", request.replicas, None),

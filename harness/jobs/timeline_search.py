@@ -29,6 +29,7 @@ from harness.jobs.preparation import (
     Plan,
     Stopwatch,
     companions_for,
+    find_release,
     only_warned,
     open_run,
     page_of,
@@ -80,6 +81,8 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
             listener=listener,
         )
         with runner.pool, resumable(journal, header.reproduce):
+            if case.reference:
+                run_reference(services, wanted, runner, journal)
             run_search(wanted, runner, journal)
             part(
                 Parting(services=services, runner=runner, case=case, companions=plan.companions, header=header), journal
@@ -148,6 +151,26 @@ def _keep_artifacts(
             patch = clone.save_patch(transition.first_after, journal.folder / KEPT)
             detail = f"{transition.symptom.value}: changed lines: {patch}"
             listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
+
+
+def run_reference(services: Services, request: SearchRequest, runner: Runner, journal: Journal) -> None:
+    """Run the release whose value is the right one, before all others; nothing where the journal has it.
+
+    Raises:
+        UsageError: there is no such release, it cannot be tested, or it has no value.
+    """
+    case, listener = request.case, runner.listener
+    known = [entry for entry in journal.entries() if entry.release == case.reference]
+    if not known:
+        release = find_release(services, case.package, case.reference, listener, where="--reference")
+        variants = with_reference(case, request.variant)
+        known = runner.run(Attempt(case=case, release=release, variants=variants, why="reference"))
+        for entry in known if release.version == case.reference else ():
+            journal.record(entry)
+    if assemble.baseline_of(case, known, (), request.variant) is None:
+        why = assemble.blocked(known) if any(entry.untestable for entry in known) else "it showed no value"
+        hint = "name another release whose value is right, or say what it should be: --equals"
+        raise UsageError(f"nothing can be compared with {case.reference}: {why}", where="--reference", hint=hint)
 
 
 def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list[ReleaseState]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case
+from harness.domain.cases.sought import looking_for
 from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted
@@ -115,7 +116,7 @@ def run(services: Services, request: TrialRequest, listener: Listener) -> TrialR
         InfrastructureError: machine, index or disk failed.
     """
     case = read_case(services, request.case, request, package=request.package)
-    case = with_changes(case, replicas=request.replicas, strategy=request.strategy)
+    case = looking_for(with_changes(case, replicas=request.replicas, strategy=request.strategy), request.sought)
     case = with_arguments(case, request.arguments)
     say_assumed(listener, case)
     variant = variant_of(case, parameters.parse(case, request.settings))

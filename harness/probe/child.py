@@ -130,11 +130,12 @@ def script_command(request: dict[str, Any], trial: dict[str, Any]) -> list[str]:
         os.environ["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)])  # noqa: PTH120
         os.environ["VIRTUAL_ENV"] = sys.prefix
         return ["/bin/sh", "-c", trial["command"]]
+    python = [sys.executable, *trial.get("python_flags", [])]
     arguments = trial.get("arguments", [])
     if runner in TEST_RUNNERS:
         node = f"::{trial['node']}" if trial.get("node") else ""
-        return [sys.executable, TEST_RUNNERS[runner], trial["file"] + node, *arguments]
-    return [sys.executable, SCRIPT_RUNNER, request["case"], request.get("place", request["case"]), *arguments]
+        return [*python, TEST_RUNNERS[runner], trial["file"] + node, *arguments]
+    return [*python, SCRIPT_RUNNER, request["case"], request.get("place", request["case"]), *arguments]
 
 
 def _peak_memory() -> int:

@@ -13,6 +13,7 @@ from . import results
 from .child import run_and_exit
 from .processes import descendants, end_group, more_memory_than
 from .stages import reached
+from .warned import WarningLines
 
 OUTPUT_LIMIT = 16_384  # bytes of a trial's output that are kept: enough for a traceback and its warnings
 PIPE_BYTES = 1_048_576  # the most that a pipe holds
@@ -36,20 +37,25 @@ def supervise(request: dict[str, Any], trial: dict[str, Any], imported: dict[str
     os.close(writer)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)  # the child does the same: whoever comes first
-    status, output, forced = _wait(pid, reader, started + trial["timeout_seconds"], trial.get("memory_bytes"))
+    warned = WarningLines()
+    deadline = started + trial["timeout_seconds"]
+    status, output, forced = _wait(pid, reader, deadline, trial.get("memory_bytes"), warned)
     os.close(reader)
     end_group(pid)
     result = _load(own_path)
     if result is None or forced is not None:
         result = {"ending": _ending(status, forced, reached(stage_file))}
     result["output"] = output
+    result["warnings"] = warned.end()
     result.setdefault("versions", imported["versions"])
     result.setdefault("durations", {})["total"] = time.monotonic() - started
     results.write(path, result)
     return path, result
 
 
-def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> tuple[int, str, dict[str, Any] | None]:
+def _wait(
+    pid: int, reader: int, deadline: float, memory_bytes: int | None, warned: WarningLines
+) -> tuple[int, str, dict[str, Any] | None]:
     """Wait for the child; return (status, tail of its output, the ending that was forced on it if one was)."""
     head, tail = b"", b""
     forced: dict[str, Any] | None = None
@@ -61,9 +67,12 @@ def _wait(pid: int, reader: int, deadline: float, memory_bytes: int | None) -> t
             open_pipe = bool(chunk)
             head = head or chunk[: OUTPUT_LIMIT // 4]
             tail = (tail + chunk)[-OUTPUT_LIMIT:]
+            warned.take(chunk)
         done, status = os.waitpid(pid, os.WNOHANG)
         if done:
-            tail = (tail + _drain(reader))[-OUTPUT_LIMIT:]
+            left = _drain(reader)
+            warned.take(left)
+            tail = (tail + left)[-OUTPUT_LIMIT:]
             return status, _text(head, tail), forced
         if forced is None and time.monotonic() > deadline:
             forced = {"kind": "timed-out"}

@@ -53,6 +53,13 @@ SYMPTOMS: list[Reached] = [
         (Symptom.EXCEPTION, Symptom.WRONG_METRIC),
     )
 ]
+SOUGHT: list[Reached] = [
+    (("--value", "loss: (.*)"), "value", "loss: (.*)"),
+    (("--equals", "nan"), "equals", "nan"),
+    (("--warning", "odd"), "warning", "odd"),
+    (("--match", "ValueError"), "match", "ValueError"),
+    (("--python-flag", "-Werror", "--python-flag=-O"), "python_flags", ("-Werror", "-O")),
+]
 REPEATS: list[Reached] = [(("--repeats", "3"), "repeats", 3)]
 FRESH: list[Reached] = [(("--fresh",), "fresh", True)]
 RELEASE: list[Reached] = [(("--release", "3.9.0"), "release", "3.9.0")]
@@ -74,6 +81,8 @@ NEEDED = {
 REACHED: dict[str, list[Reached]] = {
     "aggregation": [*RANGE, *ENVIRONMENT, *PACKAGE, (("--live",), "live", True)],
     "bisect": [
+        *SOUGHT,
+        (("--reference", "3.6.0"), "reference", "3.6.0"),
         *RANGE, *ENVIRONMENT, *RUN, *SET, *PACKAGE, *REPLICAS, *STRATEGY, *SYMPTOMS, *REPEATS,
         (("--channel", "stable,nightly"), "channels", (Channel.STABLE, Channel.NIGHTLY)),
         (("--clone", ".", "--channel", "commit"), "clone", Path()),
@@ -105,7 +114,7 @@ REACHED: dict[str, list[Reached]] = {
     "report": [],
     "repro": [*ENVIRONMENT, *PACKAGE, *FRESH],
     "reproduce": [*RELEASE],
-    "run": [*ENVIRONMENT, *SET, *PACKAGE, *REPLICAS, *STRATEGY, *FRESH, *RELEASE],
+    "run": [*SOUGHT, *ENVIRONMENT, *SET, *PACKAGE, *REPLICAS, *STRATEGY, *FRESH, *RELEASE],
     "verify-fix": [
         *RANGE, *ENVIRONMENT, *RUN, *SET, *REPLICAS, *SYMPTOMS, *REPEATS,
         (("--fix", "mine.py"), "fixes", ("no-aggregation", "mine.py")),

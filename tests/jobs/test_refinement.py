@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.finding import Finding
+from harness.domain.findings.transition import Kind, Transition
 from harness.domain.releases.release import Channel, Release
 from harness.jobs.bisection import bisect
 from harness.jobs.events import EventKind
-from harness.jobs.refinement import FOLDER, report_again
+from harness.jobs.refinement import FOLDER, _same_change, report_again
 from harness.jobs.requests import BisectRequest, ReportRequest
 from tests.examples import case
 from tests.fakes import FakeServices, Heard, TableTrials, commit
@@ -213,3 +216,11 @@ class TestReportAgain:
     def test_a_folder_without_a_run_is_refused(self, world: FakeServices, tmp_path: Path):
         with pytest.raises(UsageError):
             report_again(world, ReportRequest(run=tmp_path / "gone"))
+
+
+def test_a_changed_value_is_the_same_change_whatever_it_is_called_on_the_finer_channel():
+    change = Transition(symptom=Symptom.CHANGED_VALUE, kind=Kind.CHANGE, last_before="1", first_after="2")
+    assert _same_change(replace(change, kind=Kind.REGRESSION), change)
+    raised = replace(change, symptom=Symptom.EXCEPTION, kind=Kind.REGRESSION)
+    assert _same_change(raised, raised)
+    assert not _same_change(replace(raised, kind=Kind.RECOVERY), raised)

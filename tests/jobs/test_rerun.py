@@ -11,6 +11,7 @@ import pytest
 from harness.cli.commands import bisection, verify_fix, workarounds
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case
+from harness.domain.cases.sought import SOUGHT
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.question import Question
 from harness.domain.releases.channels import parse_channels
@@ -79,6 +80,10 @@ class TestBisect:
             {"backend": Backend.JAX},
             {"env": ("A=1", "B=two words")},
             {"settings": ("fault=on",)},
+            {"value": "loss: ([0-9.]+)", "equals": "1"},
+            {"reference": "3.6.0"},
+            {"warning": "odd", "match": "Type.*"},
+            {"python_flags": ("-W error::FutureWarning", "-O")},
         ],
         ids=lambda given: next(iter(given)),
     )
@@ -187,6 +192,7 @@ OF_CASE = {"symptoms", "replicas", "repeats", "settings", "clone"}
             BESIDE
             | OF_RANGE
             | OF_CASE
+            | set(SOUGHT)
             | {"package", "channels", "strategy", "max_trials", "confidence", "max_gap", "arguments"},
         ),
         (VerifyRequest, BESIDE | OF_RANGE | OF_CASE | {"fixes", "patch", "fixed_in", "sweep_mapping"}),

@@ -69,6 +69,12 @@ class TestOutput:
         assert "\n[...]\n" in output
         assert len(output) <= supervisor.OUTPUT_LIMIT + len("\n[...]\n")
 
+    def test_what_warns_in_the_middle_of_a_long_one_is_kept_too(self, probe):
+        text = "import warnings\nprint('x' * 100_000)\nwarnings.warn('odd')\nprint('x\\n' * 100_000)"
+        seen = self.run(probe, text)
+        assert "odd" not in seen["output"]
+        assert any("UserWarning: odd" in line for line in seen["warnings"])
+
     def test_a_short_one_is_kept_whole(self, probe):
         assert self.run(probe, "print('a'); print('b')")["output"] == "a\nb\n"
 

@@ -12,7 +12,7 @@ from harness.adapters.storage.home import Home
 from harness.adapters.storage.journal import FileJournal
 from harness.adapters.storage.run_cache import Runs
 from harness.domain.errors import UsageError
-from harness.domain.findings.changed_lines import ChangedLines
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.run import RunHeader
 from harness.domain.trials.entry import Entry
 

@@ -15,6 +15,7 @@ from harness.adapters.environments.failures import Transient, machine_failure
 from harness.adapters.processes.process import Ended
 from harness.adapters.processes.redaction import clean, redacted
 from harness.domain.cases.case import Case, Level
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Untestable
 from harness.domain.trials.observation import Ending, EndingKind, Observation, Stage
 from harness.domain.verdicts.termination import signal_name
@@ -70,6 +71,22 @@ def check_imports(case: Case, results: Path, release: str, ended: Ended, executa
         where=file,
         hint="another package brings this module too: see the environment's lock",
     )
+
+
+def import_failure(case: Case, results: Path) -> Observation | None:
+    """What a trial shows whose package under test cannot be imported, where the case is about that; else None."""
+    if case.expects is not Symptom.IMPORT_ERROR:
+        return None
+    try:
+        error = codec.loads(Imported, (results / "imported.json").read_bytes()).error
+    except (OSError, codec.Malformed):
+        return None
+    _, own, told = (error or "").partition(f"import {case.import_name}: ")
+    if not own or error != own + told:
+        return None
+    kind, _, message = redacted(told).partition(": ")
+    ending = Ending(kind=EndingKind.RAISED, stage=Stage.IMPORT, exception=kind, message=message)
+    return Observation(ending=ending)
 
 
 def patched_import(case: Case, results: Path, tree: Path, ended: Ended) -> Observation | None:

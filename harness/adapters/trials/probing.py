@@ -21,7 +21,13 @@ from harness.adapters.storage import beside, case_files
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.fixes import Patched, patched_tree
-from harness.adapters.trials.probe_results import check_canary, check_imports, patched_import, read_result
+from harness.adapters.trials.probe_results import (
+    check_canary,
+    check_imports,
+    import_failure,
+    patched_import,
+    read_result,
+)
 from harness.adapters.trials.trees import laid_over, package_folder
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
@@ -127,6 +133,8 @@ class Probe:
             views = Views(folders, scratch / "views")
             ended = self._start(environment, case, scratch, described, import_seconds, views)
             views.close()
+            if failed := import_failure(case, results):
+                return [failed] * len(trials)
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
                     return [broken for _ in trials]
@@ -207,6 +215,7 @@ class Probe:
             "memory_bytes": self._memory_bytes,
         }
         if case.level is Level.SCRIPT:
+            described["python_flags"] = list(case.python_flags)
             described["arguments"] = [*case.arguments, *(f"--{name}={value}" for name, value in variant.options)]
         fix = self._fixes.get(variant.fix or "")
         if fix is not None and not fix.patches_files:

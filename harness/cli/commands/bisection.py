@@ -47,6 +47,8 @@ def request(
 @options.clone_option(help="Git clone of the package, for --channel commit; --from and --to are then commits or days.")
 @options.package_option
 @options.symptom_option(help="Ask for this symptom only (repeatable; default: every symptom that is seen).")
+@options.sought_options
+@options.reference_option
 @options.replicas_option
 @options.strategy_option
 @click.option("--repeats", type=click.IntRange(1, 100), default=None, help="Least number of trials per release.")

@@ -32,6 +32,7 @@ def request(*, case: str | None, shell_command: str | None, **values: object) ->
 @options.json_option
 @options.environment_options
 @options.set_option
+@options.sought_options
 @options.makes(request, beside=["as_json"])
 def command(request: TrialRequest, *, as_json: bool) -> int:
     """Run CASE once in the environment of one release and show what was observed."""

@@ -53,8 +53,11 @@ _ADDED = (
     "extras",
     "overrides",
     "requires_python",
+    "python_flags",
 )
 """Such fields that came later: they count where they are set, so that the digest of an older case is what it was."""
+_SOUGHT = ("value", "equals", "reference", "warning", "match")
+"""The same for what is looked for in what a trial showed: a trial does not depend on it, its meaning does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +145,12 @@ class Case:
             script gets them as arguments, ``--name=value``.
         workarounds: What the reports recommend.
         claims: What the reports say.
+        value: Where in the output the value stands that is compared: a regular expression, or ``json:KEY``.
+        equals: What it should be; "": what it is on one replica, in the release `reference` or in the oldest one.
+        reference: Release whose numbers are the right ones.
+        warning: Regular expression of the warning that should not come.
+        match: Regular expression over type and message of the failure in question; others are ``skip``.
+        python_flags: Options of the interpreter that runs a script.
         runner: What runs a script.
         node: The test that is meant, as pytest names it below its file; "" for all.
         arguments: Handed on to a script.
@@ -179,6 +188,12 @@ class Case:
     parameters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     workarounds: tuple[Workaround, ...] = ()
     claims: tuple[Claim, ...] = ()
+    value: str = ""
+    equals: str = ""
+    reference: str = ""
+    warning: str = ""
+    match: str = ""
+    python_flags: tuple[str, ...] = ()
     runner: Runner = Runner.SCRIPT
     node: str = ""
     arguments: tuple[str, ...] = ()
@@ -205,6 +220,7 @@ class Case:
         """
         parts = [self.code, *(repr(_plain(getattr(self, name))) for name in _ASKED)]
         parts += [f"{name}={value!r}" for name, value in self.added.items()]
+        parts += [f"{name}={given!r}" for name in _SOUGHT if (given := getattr(self, name))]
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property

@@ -28,6 +28,7 @@ from harness.domain.cases.metadata_values import (
     split_extras,
 )
 from harness.domain.cases.shapes.runners import Runner
+from harness.domain.cases.sought import check_sought, read_equals, read_flags, read_pattern, read_value
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 
@@ -85,7 +86,7 @@ def build_case(
             where=path,
             hint="define both, or use level = 'script'",
         )
-    return Case(name=name, path=path, text=text, **read)
+    return check_sought(Case(name=name, path=path, text=text, **read))
 
 
 def harness_table(metadata: Mapping[str, Any], *, path: str) -> Mapping[str, Any] | None:
@@ -161,15 +162,19 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "companions": read_requirements,
     "data_packages": read_requirements,
     "env": read_variables,
+    "equals": read_equals,
     "expects": read_choice(Symptom),
     "files": read_strings,
     "fit": _fit,
     "fixes": read_strings,
     "level": read_choice(Level),
+    "match": read_pattern,
     "origin": read_strings,
     "overrides": read_requirements,
     "package": read_package,
     "parameters": _parameters,
+    "python_flags": read_flags,
+    "reference": read_version,
     "repeats": read_count,
     "replicas": read_count,
     "runner": read_choice(Runner),
@@ -179,6 +184,8 @@ _READERS: dict[str, Callable[[str, str, Any], Any]] = {
     "timeout_seconds": read_seconds,
     "title": read_string,
     "tolerance": _tolerance,
+    "value": read_value,
+    "warning": read_pattern,
     "workarounds": read_workarounds,
 }
 _OLD_NAMES = {"switches": "parameters", "remedies": "workarounds"}  # cases of the first version

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -30,6 +30,7 @@ from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.absence import absence, missing_everywhere
 from harness.domain.verdicts.judgement import judge
+from harness.domain.verdicts.read_rules import needs_baseline, value_of
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, Verdicts
 
@@ -45,10 +46,13 @@ class Folded:
     Attributes:
         states: One state per release.
         taken: How many entries they are made of.
+        baseline: The trial whose value is the right one; None while there is none.
     """
 
     def __init__(self, case: Case, timeline: Timeline, variant: Variant) -> None:
-        self._case, self._variant = case, variant
+        self._case, self._timeline, self._variant = case, timeline, variant
+        self._reference: list[Entry] = []
+        self.baseline: Observation | None = None
         self._places = {release.version: place for place, release in enumerate(timeline.releases)}
         self._entries: dict[int, list[Entry]] = {}
         self.states = SearchHistory(len(timeline.releases))
@@ -59,11 +63,25 @@ class Folded:
         changed: set[int] = set()
         for entry in entries:
             self.taken += 1
+            if entry.release == self._case.reference:
+                self._reference.append(entry)
             if (place := self._places.get(entry.release)) is not None:
                 self._entries.setdefault(place, []).append(entry)
                 changed.add(place)
+        self._rebase(changed)
         for place in sorted(changed):
-            self.states[place] = row(self._case, self._entries[place], self._variant)
+            self.states[place] = row(self._case, self._entries[place], self._variant, self.baseline)
+
+    def _rebase(self, changed: set[int]) -> None:
+        """Judge every release anew where another observation has become the one to compare values with."""
+        if not needs_baseline(self._case):
+            return
+        by_release = (self._entries[place] for place in sorted(self._entries))
+        baseline = baseline_of(self._case, self._reference, by_release, self._variant)
+        if baseline is not self.baseline:
+            self.baseline = baseline
+            self.states = SearchHistory(len(self._timeline.releases))
+            changed.update(self._entries)
 
 
 def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> SearchHistory:
@@ -78,12 +96,11 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
     case, timeline, policy = header.case, header.timeline, header.policy
     variant = header.question.variant
     lacks = missing_everywhere(case, entries, variant)
-    states = history(case, timeline, entries, variant)
-    if lacks:
-        states = _without(lacks, states)
-    records = _records(header, entries)
+    folded = _folded(header, entries)
+    states = _without(lacks, folded.states) if lacks else folded.states
+    records = _records(header, entries, folded.baseline)
     found = confounded(header, records, _transitions(header, states))
-    described = results(timeline, entries, variant, states, policy.symptoms)
+    described = with_values(case, results(timeline, entries, variant, states, policy.symptoms), entries, variant)
     conclusion = conclude(timeline, states, policy.symptoms, found, stopped=stopped_early(states, policy))
     if conclusion.answer is Answer.NO_RELEASE:
         notes = unchecked(case, _outputs(timeline, entries, variant))
@@ -110,16 +127,17 @@ def compose(header: RunHeader, entries: Sequence[Entry]) -> Finding:
 
 def crossings_wanted(header: RunHeader, entries: Sequence[Entry]) -> tuple[list[Crossing], int]:
     """Which releases to try beside the companions of others, and how often; none before the search has ended."""
-    states = history(header.case, header.timeline, entries, header.question.variant)
+    folded = _folded(header, entries)
+    states = folded.states
     if stopped_early(states, header.policy):
         return [], 0
     found = _transitions(header, states)
-    return next_crossings(header, _records(header, entries), found), runs_needed(header, found)
+    return next_crossings(header, _records(header, entries, folded.baseline), found), runs_needed(header, found)
 
 
 def locked_companions(header: RunHeader, entries: Sequence[Entry], version: str) -> tuple[str, ...]:
     """The companions that a release of the timeline was tried with."""
-    return companions_of(header, _records(header, entries).get(version))
+    return companions_of(header, _records(header, entries, None).get(version))
 
 
 def moved_in(header: RunHeader, tried: Tried | None) -> tuple[Move, ...]:
@@ -134,11 +152,17 @@ def _transitions(header: RunHeader, states: SearchHistory) -> list[Transition]:
     return transitions(header.timeline, states, policy.symptoms, policy.confirmations, policy.confidence)
 
 
-def _records(header: RunHeader, entries: Sequence[Entry]) -> dict[str, Tried]:
+def _folded(header: RunHeader, entries: Sequence[Entry]) -> Folded:
+    folded = Folded(header.case, header.timeline, header.question.variant)
+    folded.take(entries)
+    return folded
+
+
+def _records(header: RunHeader, entries: Sequence[Entry], baseline: Observation | None) -> dict[str, Tried]:
     """Where each release and each crossing ran, and what the crossings showed."""
     return {
         name: Tried(
-            state=row(header.case, own, header.question.variant) if own[0].crossing else ReleaseState(),
+            state=row(header.case, own, header.question.variant, baseline) if own[0].crossing else ReleaseState(),
             environment=next((entry.environment for entry in own if entry.environment), None),
         )
         for name, own in group(entries).items()
@@ -190,12 +214,33 @@ def group(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     return by_release
 
 
-def row(case: Case, entries: Sequence[Entry], variant: Variant) -> ReleaseState:
+def baseline_of(
+    case: Case, reference: Sequence[Entry], by_release: Iterable[Sequence[Entry]], variant: Variant
+) -> Observation | None:
+    """The trial whose value is the right one; None while it was not run.
+
+    Args:
+        case: Says which it is.
+        reference: Entries of the release that the case names.
+        by_release: Entries of every release, the oldest first: the first with a value counts where none is named.
+        variant: The trial that is judged.
+    """
+    for entries in [reference] if case.reference else by_release:
+        found = repeats(entries, variant)
+        for repeat in sorted(found):
+            if value_of(case, found[repeat]) is not None:
+                return found[repeat]
+    return None
+
+
+def row(case: Case, entries: Sequence[Entry], variant: Variant, baseline: Observation | None = None) -> ReleaseState:
     """Judge every repeat of one variant against the reference of the same repeat."""
     refusals = (entry.untestable for entry in entries if entry.untestable is not None)
     blocked = next((Reason(kind=ReasonKind.UNTESTABLE, detail=text) for text in refusals), None)
     references = repeats(entries, variant.reference)
-    runs = tuple(judge(case, own, references.get(repeat)) for repeat, own in repeats(entries, variant).items())
+    runs = tuple(
+        judge(case, own, references.get(repeat), baseline) for repeat, own in repeats(entries, variant).items()
+    )
     return ReleaseState(runs=runs, blocked=None if runs else blocked)
 
 
@@ -273,6 +318,17 @@ def _result(
         versions=own.versions if own else {},
         trials=tuple(_record(e) for e in entries if e.finished is not None),
     )
+
+
+def with_values(
+    case: Case, found: Iterable[ReleaseResult], entries: Sequence[Entry], variant: Variant
+) -> Iterator[ReleaseResult]:
+    """The results with the value that each release printed, where the case says what that is."""
+    by_release = group(entries) if case.value else {}
+    for result in found:
+        own = _any(repeats(by_release.get(result.version, []), variant))
+        seen = value_of(case, own) if own is not None else None
+        yield replace(result, value=seen.text) if seen is not None else result
 
 
 def answering(verdicts: Mapping[Symptom, Verdict], symptoms: Sequence[Symptom]) -> Mapping[Symptom, Verdict]:

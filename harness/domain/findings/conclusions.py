@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.caveats import caveats, flaky_share, percent
 from harness.domain.findings.finding import Answer, Conclusion
-from harness.domain.findings.transition import SignatureChange, Transition, describe
+from harness.domain.findings.transition import Kind, SignatureChange, Transition, describe
 from harness.domain.findings.transitions import signature_changes
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
@@ -100,6 +100,9 @@ def _history(found: Sequence[Transition], stopped: StoppedBy | None) -> str:
     per_symptom: dict[Symptom, int] = {}
     for transition in found:
         per_symptom[transition.symptom] = per_symptom.get(transition.symptom, 0) + 1
+    levels = sum(t.symptom is Symptom.CHANGED_VALUE for t in found)
+    if any(t.kind is Kind.CHANGE for t in found):
+        return f"The value changes {levels} times in the range; a plain bisection finds one of the changes."
     several = [symptom.value for symptom, count in per_symptom.items() if count > 1]
     if several:
         return (

@@ -90,7 +90,7 @@ def next_crossings(header: RunHeader, records: Records, found: Sequence[Transiti
     """What to try next so that releases and companions are parted; empty when nothing more can be learned."""
     wanted: dict[str, Crossing] = {}
     for one in found:
-        if _moved(header, records, one):
+        if one.kind is not Kind.CHANGE and _moved(header, records, one):
             both = _both(one)
             pending = [crossing for crossing in both if crossing.label not in records] or [
                 crossing for crossing in _singles(header, records, one) if crossing.label not in records
@@ -117,12 +117,14 @@ def _confounding(header: RunHeader, records: Records, transition: Transition) ->
     moved = _moved(header, records, transition)
     if not moved:
         return None
-    crossed = [_crossed(header, records, transition, crossing) for crossing in _both(transition)]
+    good_and_bad = transition.kind is not Kind.CHANGE  # both sides of a change are bad: nothing turns good or bad
+    sides = _both(transition) if good_and_bad else ()
+    crossed = [_crossed(header, records, transition, crossing) for crossing in sides]
     parting, packages = _parted(header, records, transition, crossed)
     between = f"{transition.last_before} and {transition.first_after}"
     answer = Confounding(moved=moved, parting=parting, packages=packages)
-    evidence = "; ".join(one.told for one in crossed)
-    sentence = f"Between {between} companions moved too ({_steps(moved)}): {answer.short}. {evidence}."
+    evidence = f" {'; '.join(one.told for one in crossed)}." if crossed else ""
+    sentence = f"Between {between} companions moved too ({_steps(moved)}): {answer.short}.{evidence}"
     return replace(answer, sentence=sentence)
 
 

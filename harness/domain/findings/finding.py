@@ -8,7 +8,7 @@ from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import ExitCode
-from harness.domain.findings.changed_lines import ChangedLines
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
 from harness.domain.findings.transition import SignatureChange, Transition, Untested
@@ -88,6 +88,7 @@ class ReleaseResult:
         environment: Key of its environment.
         versions: What it really imported.
         trials: What was run.
+        value: What it printed where the case says that a value stands.
         moved: Companions that are not as in the reference set, in fixed mode.
     """
 
@@ -103,6 +104,7 @@ class ReleaseResult:
     environment: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     trials: tuple[TrialRecord, ...] = ()
+    value: str = ""
     moved: tuple[Move, ...] = ()
 
 

@@ -15,10 +15,11 @@ FOLD = 12
 
 
 class Kind(str, Enum):
-    """A regression goes from good to bad, a recovery from bad to good."""
+    """A regression goes from good to bad, a recovery from bad to good; a change from one wrong value to another."""
 
     REGRESSION = "regression"
     RECOVERY = "recovery"
+    CHANGE = "change"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +97,7 @@ class Transition:
 
     Attributes:
         symptom: The symptom.
-        kind: Regression or recovery.
+        kind: Regression, recovery, or a change from one wrong value to another.
         last_before: Last release that is known to be as before.
         first_after: First release that is known to be otherwise.
         untested: Releases between the two, each with the reason why it says nothing.
@@ -105,6 +106,8 @@ class Transition:
         rate: Share of failing runs in the bad range beside the transition; 1 when every run failed.
         note: What else a reader must know.
         causes: Changes upstream that explain it; empty: none is known.
+        before: The value in `last_before`, where the symptom is a changed value.
+        after: The value in `first_after`.
         confounding: Set where companions moved too between the two sides.
     """
 
@@ -118,6 +121,8 @@ class Transition:
     rate: float = 1.0
     note: str = ""
     causes: tuple[Cause, ...] = ()
+    before: str = ""
+    after: str = ""
     confounding: Confounding | None = None
 
 
@@ -150,11 +155,16 @@ def folded(untested: Sequence[Untested]) -> tuple[Untested, ...]:
     )
 
 
+VERBS = {Kind.REGRESSION: "begins", Kind.RECOVERY: "ends", Kind.CHANGE: "goes on with another value"}
+"""What a symptom does at a transition."""
+
+
 def describe(transition: Transition) -> str:
     """One transition as a clause."""
-    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
+    verb = VERBS[transition.kind]
     place = f"{transition.last_before} -> {transition.first_after}"
-    return f"{transition.symptom.value} {verb} {place}{''.join(_reservations(transition))}"
+    values = f", {transition.before} becomes {transition.after}" if transition.before or transition.after else ""
+    return f"{transition.symptom.value} {verb} {place}{values}{''.join(_reservations(transition))}"
 
 
 def _reservations(transition: Transition) -> Iterator[str]:

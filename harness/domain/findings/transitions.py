@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
+from operator import itemgetter
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings.transition import Kind, SignatureChange, Transition, Untested
 from harness.domain.releases.release import Timeline
 from harness.domain.search.history import History, seen_symptoms
+from harness.domain.search.levels import level_views
 from harness.domain.search.posterior import IndexedTransition, Settled, settled, verdict_on
 from harness.domain.verdicts.reasons import NOT_RUN, Reason
 from harness.domain.verdicts.verdict import Outcome
@@ -25,11 +28,43 @@ def transitions(
     confidence: float = CONFIDENCE,
 ) -> list[Transition]:
     """All transitions of the symptoms asked for (or of all that are seen), by symptom in timeline order."""
-    return [
-        _transition(timeline, history, known, transition, confirmations, confidence)
-        for known in [settled(history, symptom) for symptom in seen_symptoms(history, symptoms)]
-        for transition in known.transitions
+    found: list[Transition] = []
+    for symptom in seen_symptoms(history, symptoms):
+        known = settled(history, symptom)
+        own = [
+            (t.before, _transition(timeline, history, known, t, confirmations, confidence)) for t in known.transitions
+        ]
+        if symptom is Symptom.CHANGED_VALUE:
+            own += _value_changes(timeline, history, known, confirmations, confidence)
+            own = [(place, _with_values(timeline, history, one)) for place, one in own]
+        found += [one for _, one in sorted(own, key=itemgetter(0))]
+    return found
+
+
+def _value_changes(
+    timeline: Timeline, history: History, known: Settled, confirmations: int, confidence: float
+) -> list[tuple[int, Transition]]:
+    """Where a wrong value turns into another wrong one, each with its place."""
+    found = []
+    for view in level_views(history):
+        level = settled(view, known.symptom)
+        for t in level.transitions:
+            if t.turns_bad and known.states.get(t.before):
+                made = _transition(timeline, view, level, t, confirmations, confidence)
+                found.append((t.before, replace(made, kind=Kind.CHANGE)))
+    return found
+
+
+def _with_values(timeline: Timeline, history: History, one: Transition) -> Transition:
+    """The transition with the values on both sides; the right one stands in the reason of the wrong side."""
+    places = [timeline.versions.index(version) for version in (one.last_before, one.first_after)]
+    wrong = [
+        next((v.reason for v in history[i].showing(one.symptom, Outcome.BAD)), None) if bad else None
+        for i, bad in zip(places, (one.kind is not Kind.REGRESSION, one.kind is not Kind.RECOVERY), strict=True)
     ]
+    right = next((reason.detail for reason in wrong if reason is not None), "")
+    before, after = [right if reason is None else reason.name for reason in wrong]
+    return replace(one, before=before, after=after)
 
 
 def signature_changes(timeline: Timeline, history: History, symptoms: Sequence[Symptom]) -> list[SignatureChange]:
@@ -40,6 +75,8 @@ def signature_changes(timeline: Timeline, history: History, symptoms: Sequence[S
     """
     found = []
     for symptom in seen_symptoms(history, symptoms):
+        if symptom is Symptom.CHANGED_VALUE:
+            continue  # there another value is a transition
         for places in settled(history, symptom).bad_ranges:
             known = [(i, _signatures(history, i, symptom)) for i in places]
             for (i, was), (k, now) in pairwise([(i, names) for i, names in known if names]):

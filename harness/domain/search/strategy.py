@@ -23,6 +23,7 @@ from itertools import pairwise
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.search.gaps import Stretches, middles_of, next_from_end
 from harness.domain.search.history import History, SearchHistory, indexed, seen_symptoms
+from harness.domain.search.levels import level_views
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import IndexedTransition, Posterior, posterior_of
 
@@ -116,6 +117,13 @@ class _Search:
         self.open = history.untried if untried > 0 else Stretches()
         self.symptoms = seen_symptoms(history, policy.symptoms)
 
+    @cached_property
+    def levels(self) -> list[_Search]:
+        """The same search for each wrong level of a value that has several."""
+        policy = replace(self.policy, symptoms=(Symptom.CHANGED_VALUE,))
+        views = level_views(self.history, self.policy.symptoms) if Symptom.CHANGED_VALUE in self.symptoms else []
+        return [_Search(view, policy, self.pending, len(self.open)) for view in views]
+
     @property
     def left(self) -> int:
         """How many releases may be tried for the first time and are not being run."""
@@ -185,7 +193,8 @@ class _Search:
 
     def _splits(self) -> Iterator[tuple[int, Why]]:
         """The middle of every gap whose ends differ, the largest first; then further places in these gaps."""
-        gaps = sorted(set(self._differing()), key=lambda gap: gap[0] - gap[1])
+        differing = {gap for one in (self, *self.levels) for gap in one._differing()}
+        gaps = sorted(differing, key=lambda gap: gap[0] - gap[1])
         rounds = [middles_of(self.open.between(before, after, self.pending)) for before, after in gaps]
         while rounds:
             going = []
@@ -234,8 +243,9 @@ class _Search:
 
     def _confirms(self) -> Iterator[tuple[int, Why]]:
         """Sides of transitions that are short of runs, and whatever is in doubt."""
-        order = to_confirm(self.history, self.policy, self.pending, self.open, self.posteriors)
-        yield from ((index, Why.CONFIRM) for index in order)
+        for one in (self, *self.levels):
+            order = to_confirm(one.history, self.policy, self.pending, self.open, one.posteriors)
+            yield from ((index, Why.CONFIRM) for index in order)
 
 
 def to_confirm(

@@ -161,6 +161,7 @@ class Observation:
         durations: Seconds by stage.
         peak_memory_bytes: Peak resident memory of the trial's process.
         output: Tail of what it printed, cut to a limit; untrusted text.
+        warnings: Lines of its whole output that speak of a warning, each once, cut to a limit; untrusted text.
         diagnosis: What a watched trial saw.
         changed: Files of its environment that it or a trial beside it changed, in a private view of them.
         notes: What a reader should know of its environment.
@@ -183,6 +184,7 @@ class Observation:
     durations: Mapping[str, float] = field(default_factory=dict)
     peak_memory_bytes: int | None = None
     output: str = ""
+    warnings: tuple[str, ...] = ()
     diagnosis: DiagnosisFacts | None = None
     changed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

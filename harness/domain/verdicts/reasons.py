@@ -48,6 +48,12 @@ class ReasonKind(str, Enum):
     REPLICAS_DIFFER = "replicas-differ"
     NEIGHBOURS = "neighbours"
     UNDECIDED = "undecided"
+    VALUE_DIFFERS = "value-differs"
+    WARNED = "warned"
+
+    OTHER_FAILURE = "other-failure"
+    NO_VALUE = "no-value"
+    NO_BASELINE = "no-baseline"
 
     NO_METRIC = "no-metric"
     NO_WEIGHTS = "no-weights"
@@ -217,6 +223,7 @@ _SENTENCES: Mapping[ReasonKind, str] = {
     ReasonKind.NONE: "",
     ReasonKind.NOT_RUN: "not run",
     ReasonKind.NO_BUILD: "no build was published that day",
+    ReasonKind.NO_BASELINE: "there is no value to compare with",
     ReasonKind.SCRIPT_SKIPS: "the script says: cannot be tested (exit code 125)",
     ReasonKind.NO_METRIC: "no metric was recorded",
     ReasonKind.NO_WEIGHTS: "weights were not recorded",
@@ -253,6 +260,10 @@ _WRITERS: Mapping[ReasonKind, Callable[[Reason], str]] = {
     ReasonKind.WEIGHTS_DIFFER: _weights_differ,
     ReasonKind.REPLICAS_DIFFER: _replicas_differ,
     ReasonKind.NEIGHBOURS: _neighbours,
+    ReasonKind.VALUE_DIFFERS: lambda reason: f"{reason.name}, not {reason.detail} (tolerance {reason.tolerance:g})",
+    ReasonKind.WARNED: lambda reason: f"it warns: {reason.detail}",
+    ReasonKind.OTHER_FAILURE: lambda reason: f"another failure than the one asked for: {reason.cause}",
+    ReasonKind.NO_VALUE: lambda reason: f"the trial printed nothing that {reason.name!r} finds",
     ReasonKind.UNDECIDED: _undecided,
     ReasonKind.REFERENCE_NOT_FINITE: _reference_not_finite,
     ReasonKind.TOO_FEW_STEPS: _steps,

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
 from harness.domain.cases.case import Case
-from harness.domain.cases.symptoms import Symptom
+from harness.domain.cases.symptoms import READ, Symptom
 from harness.domain.errors import InfrastructureError
 from harness.domain.trials.observation import Ending, EndingKind, Observation
+from harness.domain.verdicts.failure_text import failure_line
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.signatures import signature
 from harness.domain.verdicts.surroundings import case_error
-from harness.domain.verdicts.termination import OUT_OF_MEMORY, failure, manner, signal_name, untestable
+from harness.domain.verdicts.termination import OUT_OF_MEMORY, failure, manner, not_imported, signal_name, untestable
 from harness.domain.verdicts.verdict import GOOD, Verdict, bad, hidden, skip
 
 LAST_LINE = 200
-"""So many characters of the last line that a script printed are kept."""
+"""So many characters of the line that tells how a script failed are kept."""
+
+_BY_SCRIPTS = re.compile(r"(?:ImportError|ModuleNotFoundError)\b")
+_NEVER_BY_EXIT_CODE = (Symptom.KILLED, Symptom.TIMEOUT, *READ)
 
 
 def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]:
     """Judge a script by how it left; raises `InfrastructureError` where git bisect aborts."""
     ending = observation.ending
-    own = Symptom.EXCEPTION if case.expects in (None, Symptom.KILLED, Symptom.TIMEOUT) else case.expects
-    symptoms = sorted({own, Symptom.KILLED, Symptom.TIMEOUT}, key=list(Symptom).index)
+    own = _own(case, observation)
+    imports = {Symptom.IMPORT_ERROR, Symptom.EXCEPTION} if case.expects is Symptom.IMPORT_ERROR else set()
+    symptoms = sorted({own, Symptom.KILLED, Symptom.TIMEOUT, *imports}, key=list(Symptom).index)
     code = ending.exit_code
     aborts = ending.kind is EndingKind.SIGNALLED or (code is not None and code >= 128)
     by_force = aborts or ending.kind is EndingKind.OUT_OF_MEMORY
@@ -38,6 +45,9 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
         )
     if reason := untestable(ending, case):
         return dict.fromkeys(symptoms, skip(reason))
+    if failed := not_imported(ending, case):
+        known_by = signature(own.value, exception=manner(ending), message=ending.message or "")
+        return {s: bad(failed, known_by) if s is own else hidden(own, failed) for s in symptoms}
     if code is None and ending.kind is not EndingKind.FINISHED:
         return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.NOT_RUNNABLE, cause=failure(ending))))
     if code == 125:
@@ -45,11 +55,21 @@ def judge_script(case: Case, observation: Observation) -> dict[Symptom, Verdict]
     if why_not := case_error(case, observation):
         return dict.fromkeys(symptoms, skip(Reason(kind=ReasonKind.CASE_ERROR, detail=why_not[:LAST_LINE])))
     if code:
-        last = observation.output.strip().splitlines()[-1:] or [""]
-        why = Reason(kind=ReasonKind.EXIT_CODE, exit_code=code, detail=last[0][:LAST_LINE])
-        known_by = signature(own.value, exception=manner(ending), message=last[0])
+        last = failure_line(observation.output)
+        why = Reason(kind=ReasonKind.EXIT_CODE, exit_code=code, detail=last[:LAST_LINE])
+        known_by = signature(own.value, exception=manner(ending), message=last)
         return {s: bad(why, known_by) if s is own else hidden(own, why) for s in symptoms}
     return dict.fromkeys(symptoms, GOOD)
+
+
+def _own(case: Case, observation: Observation) -> Symptom:
+    """The symptom that a bad exit code shows."""
+    if case.expects is Symptom.IMPORT_ERROR:
+        at_import = not_imported(observation.ending, case) or _BY_SCRIPTS.match(failure_line(observation.output))
+        return Symptom.IMPORT_ERROR if at_import else Symptom.EXCEPTION
+    if case.expects is None or case.expects in _NEVER_BY_EXIT_CODE:
+        return Symptom.EXCEPTION
+    return case.expects
 
 
 def _left(ending: Ending) -> Reason:

@@ -25,10 +25,18 @@ def untestable(ending: Ending, case: Case) -> Reason | None:
         return Reason(kind=ReasonKind.OUT_OF_MEMORY, detail=ending.message or "")
     if ending.signal == signal.SIGKILL and case.expects is not Symptom.KILLED:
         return Reason(kind=ReasonKind.OUT_OF_MEMORY)
+    if not_imported(ending, case):
+        return None
     unstarted = (Stage.IMPORT, Stage.DEVICES, *([Stage.LOAD] if ending.kind is EndingKind.RAISED else []))
     if ending.stage in unstarted and (ended := ended_badly(ending, case)):
         return Reason(kind=ReasonKind.NOT_STARTED, cause=ended[1])
     return None
+
+
+def not_imported(ending: Ending, case: Case) -> Reason | None:
+    """What the package under test raised on its import, where the case is about that; None otherwise."""
+    wanted = case.expects is Symptom.IMPORT_ERROR
+    return failure(ending) if wanted and ending.kind is EndingKind.RAISED and ending.stage is Stage.IMPORT else None
 
 
 def ended_badly(ending: Ending, case: Case) -> tuple[Symptom, Reason] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from harness.domain.cases.case import Case, Level
-from harness.domain.cases.symptoms import ENDS, Symptom
+from harness.domain.cases.symptoms import FAILURES, Symptom
 from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.transition import Kind, Transition
 from harness.domain.search.delta import Effect
@@ -118,7 +118,7 @@ class Experiments:
         return Effect.FLIPS if shown.outcome is wanted else Effect.KEEPS
 
     def _other(self, shown: Shown) -> bool:
-        ends = self.setting.transition.symptom in ENDS or self.setting.case.level is Level.SCRIPT
+        ends = self.setting.transition.symptom in FAILURES or self.setting.case.level is Level.SCRIPT
         return ends and bool(self.known_by) and shown.signature != self.known_by
 
     def _run(self, overlay: Overlay, *, measured: bool) -> Shown:

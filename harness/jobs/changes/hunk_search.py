@@ -11,11 +11,12 @@ from pathlib import Path
 
 from harness.domain.cases.case import Case
 from harness.domain.errors import UsageError
-from harness.domain.findings.changed_lines import ChangedLines
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.run import RunHeader
 from harness.domain.findings.transition import Kind, Transition
 from harness.domain.search.delta import Effect, Minimal, minimize
 from harness.domain.search.hunks import Hunk, Overlay, Tree, applied, changed_files, counted, hunks_of, unified
+from harness.domain.search.needs import closed, needs
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment
 from harness.domain.verdicts.verdict import Outcome
@@ -150,8 +151,9 @@ def _executed(trees: Trees, before: Shown, after: Shown) -> tuple[str, ...]:
 
 def _shrunk(found: ChangedLines, trees: Trees, files: Sequence[str], experiments: Experiments) -> ChangedLines:
     """Shrink files, then the hunks of those that are left, and try the way back, for which one trial is kept."""
-    fewer = minimize(files, lambda some: experiments.effect(trees.of_files(some)))
-    hunks = hunks_of(trees.before, trees.after, fewer.changes)
+    wanted = needs(trees.before, trees.after, files)
+    fewer = minimize(files, lambda some: experiments.effect(trees.of_files(closed(some, wanted))))
+    hunks = hunks_of(trees.before, trees.after, closed(fewer.changes, wanted))
     least = minimize(hunks, lambda some: experiments.effect(trees.of_hunks(some))) if fewer.complete else None
     chosen = least.changes if least else hunks
     experiments.budget += 1

@@ -13,7 +13,7 @@ from rich.text import Text
 from harness.domain.findings.evidence import without_evidence
 from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.next_steps import next_steps
-from harness.domain.findings.transition import Kind, Transition
+from harness.domain.findings.transition import VERBS, Transition
 from harness.reporting.moved_companions import moved_lines, partings
 from harness.reporting.ribbons import MOST_CELLS, State, columns, ribbons, told_once
 from harness.reporting.terminal import end, line, narrow_table
@@ -79,7 +79,7 @@ def _ribbons(finding: Finding) -> Iterator[RenderableType]:
 
 
 def _transition(n: int, transition: Transition) -> Iterator[RenderableType]:
-    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
+    verb = VERBS[transition.kind]
     sides = f"{clean(transition.last_before, 60)} -> {clean(transition.first_after, 60)}"
     sure = f"confidence {transition.confidence:.4f}" + ("" if transition.confirmed else ", not confirmed")
     yield line(f"{n}. {transition.symptom.value} {verb} {sides}, {sure}")
@@ -99,7 +99,8 @@ def releases_table(finding: Finding) -> list[RenderableType]:
     name = next((name for release in tried for name in (*release.replicas, *release.reference)), "")
     settings = "".join(f", {key}={value}" for key, value in question.options)
     names = (f"{name} on 1", f"on {question.replicas}") if name else ()
-    heads = (clean(question.package, 20), "date", "verdict", *(clean(head, 20) for head in names), "why")
+    value = ("value",) if any(release.value for release in tried) else ()
+    heads = (clean(question.package, 20), "date", "verdict", *value, *(clean(head, 20) for head in names), "why")
     title = f"{question.case}{settings}: {finding.title}" if finding.title else f"{question.case}{settings}"
     made = narrow_table(clean(title, 160), heads)
     notes: dict[str, int] = {}
@@ -107,19 +108,20 @@ def releases_table(finding: Finding) -> list[RenderableType]:
     for release in shown:
         if release.reason:
             notes.setdefault(release.reason, len(notes) + 1)
-        _add(made, release, name, notes.get(release.reason))
+        _add(made, release, name, notes.get(release.reason), valued=bool(value))
     left = len(finding.releases) - len(shown)
     below = [line(f"{left} releases were not run and have no row.")] if left else []
     return [made, *below, *(line(f"  [{n}] {clean(reason, 400)}") for reason, n in notes.items())]
 
 
-def _add(made: Table, release: ReleaseResult, name: str, note: int | None) -> None:
+def _add(made: Table, release: ReleaseResult, name: str, note: int | None, *, valued: bool) -> None:
     verdict = release.verdict.value if release.verdict else "not run"
     numbers = [_cell(values.get(name)) for values in (release.reference, release.replicas)] if name else []
     made.add_row(
         escape(clean(release.version, 24)),
         escape(clean(release.released or "", 10)),
         f"[{STYLES[verdict]}]{verdict}[/]",
+        *([escape(clean(release.value, 20))] if valued else []),
         *numbers,
         escape(f"[{note}]") if note else "",
     )

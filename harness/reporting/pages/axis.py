@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from harness.domain.findings.evidence import Evidence, Place, differences
 from harness.domain.findings.finding import Finding
-from harness.domain.findings.transition import Kind, Transition
+from harness.domain.findings.transition import VERBS, Kind, Transition
 from harness.reporting.ribbons import Column, Ribbon, columns, ribbons
 
 MOST_NAMED = 8
@@ -78,7 +78,7 @@ def drawn(finding: Finding, evidence: Evidence) -> Drawn:
 
 def transition_text(transition: Transition) -> str:
     """One transition with confidence and causes, as a flag tells it."""
-    verb = "begins" if transition.kind is Kind.REGRESSION else "ends"
+    verb = VERBS[transition.kind]
     sure = f"confidence {transition.confidence:.4f}" + ("" if transition.confirmed else ", not confirmed")
     causes = "".join(f". Cause: {cause.title} ({cause.link})" for cause in transition.causes)
     return f"{transition.symptom.value} {verb} {transition.last_before} → {transition.first_after}, {sure}{causes}"
@@ -127,7 +127,7 @@ def _row(ribbon: Ribbon, axis: Sequence[Column], finding: Finding) -> Row:
         Flag(
             column=_column(axis, t.first_after),
             label=str(number),
-            css="begins" if t.kind is Kind.REGRESSION else "ends",
+            css="ends" if t.kind is Kind.RECOVERY else "begins",
             text=transition_text(t),
             target=f"transition-{number}",
         )

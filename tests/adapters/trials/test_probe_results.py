@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.adapters.environments import failures
 from harness.adapters.processes.process import Ended
-from harness.adapters.trials.probe_results import read_result
+from harness.adapters.trials.probe_results import import_failure, read_result
 from harness.adapters.trials.probing import CANARY
 from harness.domain.cases.case import Level
 from harness.domain.cases.symptoms import Symptom
@@ -164,3 +166,18 @@ def test_a_result_that_is_none(tmp_path: Path, content: bytes | None, seen: str)
     log.write_text("")
     with pytest.raises(InfrastructureError, match=seen):
         read_result(path, Ended(exit_code=0, seconds=1.0, timed_out=False, log=log))
+
+
+def test_where_the_case_is_about_that_it_is_an_observation(toys: ToyEnvironment, tmp_path: Path) -> None:
+    about = replace(toys.case("pass"), expects=Symptom.IMPORT_ERROR)
+    for error, seen in (
+        ("import toykeras: ImportError: planted: libtoy.so", ("ImportError", "planted: libtoy.so")),
+        ("import numpy: ImportError: not ours", None),
+        (None, None),
+    ):
+        (tmp_path / "imported.json").write_text(json.dumps({"error": error}), encoding="utf-8")
+        found = import_failure(about, tmp_path)
+        assert (found and (found.ending.exception, found.ending.message)) == seen
+        assert import_failure(replace(about, expects=None), tmp_path) is None
+    (tmp_path / "imported.json").unlink()
+    assert import_failure(about, tmp_path) is None

@@ -52,6 +52,9 @@ def test_the_shortest_command_names_the_case_and_the_range():
         "--channel stable,nightly",
         "--channel commit --clone .",
         "--set fault=nan",
+        "--value loss:(.*) --equals nan --warning odd --match ValueError",
+        "--value json:loss --reference 3.6.0",
+        "--python-flag=-Werror::FutureWarning --python-flag=-O",
     ],
 )
 def test_every_option_that_is_part_of_the_question_comes_back(words):

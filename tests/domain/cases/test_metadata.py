@@ -166,7 +166,18 @@ BAD_VALUES = [
     ("companions", ["numpy <"], "requirements such as 'numpy<2.1'"),
     ("companions", "numpy", "a list of strings"),
     ("data_packages", ["-r evil.txt"], "requirements such as 'numpy<2.1'"),
-    ("expects", "nan", "one of exception, killed, timeout, nonfinite-metric"),
+    ("expects", "nan", "one of exception, killed, timeout, import-error, nonfinite-metric"),
+    ("value", "loss: (", "a regular expression (missing ), unterminated subpattern at position 6)"),
+    ("value", "(a)(b)", "a regular expression with at most one group"),
+    ("value", "json: ", "a key, such as 'json:loss'"),
+    ("equals", "", "a non-empty string"),
+    ("equals", True, "a non-empty string"),
+    ("reference", "three", "a version such as"),
+    ("warning", "*", "a regular expression"),
+    ("match", "(?", "a regular expression"),
+    ("python_flags", ["-c", "print()"], "options of Python such as '-W', 'error::FutureWarning'"),
+    ("python_flags", ["-W"], "options of Python"),
+    ("python_flags", "-W error", "a list of strings"),
     ("expects", ["timeout"], "one of exception"),
     ("level", "notebook", "one of script, model"),
     ("strategy", "horovod", "one of mirrored, multi-worker, tpu, parameter-server"),
@@ -289,8 +300,8 @@ class TestRefusals:
             (
                 {"expects": "nan"},
                 (
-                    "'expects': expected one of exception, killed, timeout, nonfinite-metric, nonfinite-weights, "
-                    "wrong-metric, wrong-weights, got 'nan'"
+                    "'expects': expected one of exception, killed, timeout, import-error, nonfinite-metric, "
+                    "nonfinite-weights, wrong-metric, wrong-weights, changed-value, warning, got 'nan'"
                 ),
             ),
             ({"companions": ["numpy", "tensor flow"]}, "'companions': expected requirements such as 'numpy<2.1', got"),
@@ -302,8 +313,8 @@ class TestRefusals:
             (
                 {"claims": [{"says": "s", "predicts": "fine"}]},
                 (
-                    "'claims[0].predicts': expected one of good, finite, exception, killed, timeout, nonfinite-metric, "
-                    "nonfinite-weights, wrong-metric, wrong-weights, got 'fine'"
+                    "'claims[0].predicts': expected one of good, finite, exception, killed, timeout, import-error, "
+                    "nonfinite-metric, nonfinite-weights, wrong-metric, wrong-weights, changed-value, warning, got 'fine'"
                 ),
             ),
             (

@@ -10,8 +10,11 @@ def test_symptoms_stand_in_the_order_in_which_they_hide_each_other():
         "exception",
         "killed",
         "timeout",
+        "import-error",
         "nonfinite-metric",
         "nonfinite-weights",
         "wrong-metric",
         "wrong-weights",
+        "changed-value",
+        "warning",
     ]

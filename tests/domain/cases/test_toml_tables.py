@@ -91,6 +91,8 @@ def test_a_day_has_no_time(value):
 
 
 def test_a_symptom_that_is_none_is_told_all():
-    with pytest.raises(ValueError, match="expected one of exception, killed, timeout, nonfinite-metric, ") as caught:
+    with pytest.raises(
+        ValueError, match="expected one of exception, killed, timeout, import-error, nonfinite-metric, "
+    ) as caught:
         toml_tables.symptom("nan")
-    assert str(caught.value).endswith(", wrong-weights, got 'nan'")
+    assert str(caught.value).endswith(", wrong-weights, changed-value, warning, got 'nan'")

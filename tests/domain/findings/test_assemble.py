@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.domain.cases.case import Case, Level
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.findings import assemble
 from harness.domain.releases.release import Exclusion, Timeline
 from harness.domain.search.policy import Policy
+from harness.domain.trials.crossing import Crossing
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, NonFinite, Stage
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.domain.trials.variant import REFERENCE, Variant
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import Outcome, Verdict
-from tests.examples import case, ending, observation, release, timeline
+from tests.examples import case, ending, observation, release, script, timeline
 from tests.fakes import SHOWN, TWO, header
 
 CASE = case()
@@ -272,6 +275,69 @@ class TestFolded:
             rows = [assemble.row(CASE, done.get(release.version, []), TWO) for release in line.releases]
             assert list(folded.states) == rows
         assert list(folded.states) == list(assemble.history(CASE, line, entries, TWO))
+
+
+class TestBaseline:
+    """The value that is right comes from a release; every other release is judged against it."""
+
+    ABOUT = case(level=Level.SCRIPT, value="loss (.*)")
+    LINE = timeline(["1.0", "1.1", "1.2"])
+
+    def told(self, version: str, text: str, repeat: int = 0) -> Entry:
+        trial = Trial(release=version, variant=REFERENCE, repeat=repeat)
+        finished = FinishedTrial(trial=trial, observation=script(0, output=text), seconds=1.0)
+        return Entry(release=version, environment=ENVIRONMENT, finished=finished)
+
+    def shown(self, about: Case, entries: list[Entry]) -> list[Outcome | None]:
+        states = assemble.history(about, self.LINE, entries, REFERENCE)
+        found = [state.verdict(Symptom.CHANGED_VALUE) for state in states]
+        return [None if verdict is None else verdict.outcome for verdict in found]
+
+    def test_it_is_the_oldest_one_with_a_value_in_whatever_order_they_are_run(self):
+        entries = [self.told("1.2", "loss 2"), self.told("1.1", "loss 1"), self.told("1.0", "none")]
+        for order in permutations(entries):
+            assert self.shown(self.ABOUT, list(order)) == [Outcome.SKIP, Outcome.GOOD, Outcome.BAD]
+            folded = assemble.Folded(self.ABOUT, self.LINE, REFERENCE)
+            for one in order:
+                folded.take([one])
+            assert list(folded.states) == list(
+                assemble.history(self.ABOUT, self.LINE, sorted(order, key=lambda e: e.release), REFERENCE)
+            )
+
+    def test_it_is_the_one_that_the_case_names_inside_the_timeline_or_outside(self):
+        entries = [self.told("1.0", "loss 1"), self.told("1.1", "loss 2"), self.told("0.9", "loss 2")]
+        for name in ("1.1", "0.9"):
+            assert self.shown(replace(self.ABOUT, reference=name), entries) == [Outcome.BAD, Outcome.GOOD, None]
+
+    def test_nothing_is_good_or_bad_before_that_one_was_run(self):
+        about = replace(self.ABOUT, reference="0.9")
+        assert self.shown(about, [self.told("1.0", "loss 1")]) == [Outcome.SKIP, None, None]
+
+    def test_the_first_repeat_with_a_value_counts(self):
+        entries = [self.told("1.0", "none"), self.told("1.0", "loss 1", 1), self.told("1.0", "loss 2", 2)]
+        found = assemble.baseline_of(self.ABOUT, (), [entries], REFERENCE)
+        assert found is not None
+        assert found.output == "loss 1"
+
+    def test_a_crossing_is_compared_with_it_too(self):
+        crossing = Crossing(release="1.1", companions_of="1.0")
+        crossed = replace(self.told("1.1", "loss 1"), release=crossing.label, crossing=crossing)
+        sides = [
+            replace(self.told(version, text), environment=replace(ENVIRONMENT, key=version, lock=("keras==1", pin)))
+            for version, text, pin in (("1.0", "loss 1", "np==1"), ("1.1", "loss 2", "np==2"))
+        ]
+        crossed = replace(crossed, environment=sides[0].environment)
+        run = header(self.ABOUT, self.LINE, Policy(confirmations=1))
+        run = replace(run, question=replace(run.question, replicas=1, strategy="none"))
+        (found,) = assemble.compose(run, [*sides, crossed]).transitions
+        assert found.confounding is not None
+        assert found.confounding.short == "it is np"
+
+    def test_the_results_say_each_value(self):
+        run = header(self.ABOUT, self.LINE, Policy())
+        run = replace(run, question=replace(run.question, replicas=1, strategy="none"))
+        entries = [self.told("1.0", "loss 1"), self.told("1.1", "none")]
+        assert [r.value for r in assemble.compose(run, entries).releases] == ["1", "", ""]
 
 
 class TestCompanions:

@@ -84,7 +84,7 @@ def test_the_transition_stays_as_it_was_measured() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"kind": "both"}, ": bad value for 'kind': expected one of regression, recovery, got 'both'"),
+        ({"kind": "both"}, ": bad value for 'kind': expected one of regression, recovery, change, got 'both'"),
         ({"release": "3.x"}, ": bad value for 'release': expected a version such as 3.10.0, got '3.x'"),
         ({"nightly": "x"}, ": bad value for 'nightly': expected a version such as 3.10.0, got 'x'"),
         ({"link": ""}, ": bad value for 'link': expected a non-empty string, got ''"),

@@ -175,6 +175,14 @@ class TestInWords:
         assert "p5 1 -> 2, 3 more)" in found(records).sentence
 
 
+def test_a_change_from_one_wrong_value_to_another_is_not_parted():
+    """Both sides are bad: a crossing that is bad too would say nothing."""
+    told = found({A: ran(AFTER, BAD), B: ran(BEFORE, BAD)}, Kind.CHANGE)
+    assert told.parting is Parting.UNPARTED
+    assert told.sentence.endswith("the release and np, tb cannot be parted here.")
+    assert next_crossings(run_of(), SIDES, [transition(Kind.CHANGE)]) == []
+
+
 class TestRuns:
     def test_a_steady_symptom_needs_as_many_runs_as_a_side(self):
         assert runs_needed(run_of(Policy(confirmations=3)), [transition()]) == 3

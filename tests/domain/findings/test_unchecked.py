@@ -20,6 +20,8 @@ from tests.examples import case
         ("import keras\nkeras.f()", {"level": Level.MODEL}, False),
         ("import keras\nkeras.f()", {"runner": Runner.COMMAND}, False),
         ("import keras\nkeras.f()", {"expects": Symptom.TIMEOUT}, False),
+        ("import keras\nkeras.f()", {"value": "loss (.*)"}, False),
+        ("import keras\nkeras.f()", {"warning": "odd"}, False),
         ("x = (", {}, False),
     ],
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from harness.domain.cases.case import Case, Level
-from harness.domain.cases.symptoms import Symptom
+from harness.domain.cases.symptoms import READ, Symptom
 from harness.domain.trials.observation import EndingKind, Observation, Stage
 from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.reasons import recorded
@@ -18,6 +18,8 @@ GOOD, BAD, SKIP = Outcome.GOOD, Outcome.BAD, Outcome.SKIP
 MODEL = case()
 SCRIPT = case(level=Level.SCRIPT)
 REFERENCE = observation()
+UNASKED = [s for s in Symptom if s not in (*READ, Symptom.IMPORT_ERROR)]
+"""The symptoms that a model case shows without saying how."""
 SYMPTOMS = st.none() | st.sampled_from(Symptom)
 
 
@@ -40,4 +42,4 @@ def ended(kind: EndingKind, stage: Stage = Stage.TRAIN, **facts: object) -> Obse
 
 def hidden_but(symptom: Symptom) -> dict[Symptom, Outcome]:
     """One symptom shows; none of the others can be seen behind it."""
-    return {other: BAD if other is symptom else SKIP for other in Symptom}
+    return {other: BAD if other is symptom else SKIP for other in UNASKED}

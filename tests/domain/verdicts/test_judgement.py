@@ -18,7 +18,19 @@ from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.termination import untestable
 from harness.domain.verdicts.verdict import GOOD as VERDICT_GOOD
 from harness.domain.verdicts.verdict import bad
-from tests.domain.verdicts.judging import BAD, GOOD, MODEL, SKIP, SYMPTOMS, ended, hidden_but, outcomes, reason, said
+from tests.domain.verdicts.judging import (
+    BAD,
+    GOOD,
+    MODEL,
+    SKIP,
+    SYMPTOMS,
+    UNASKED,
+    ended,
+    hidden_but,
+    outcomes,
+    reason,
+    said,
+)
 from tests.examples import case, ending, observation, weights
 
 ENDINGS = st.builds(
@@ -127,18 +139,18 @@ class TestEndingsOfAModel:
         assert judge(MODEL, ended(kind, **facts), None)[symptom].signature == told
 
     def test_a_finished_trial_that_equals_its_reference_is_good_in_everything(self):
-        assert outcomes(MODEL, observation()) == dict.fromkeys(Symptom, GOOD)
+        assert outcomes(MODEL, observation()) == dict.fromkeys(UNASKED, GOOD)
 
     def test_a_refusal_is_skip_with_the_words_of_the_probe(self):
         seen = ended(EndingKind.REFUSED, message="the CPU cannot be split")
-        assert outcomes(MODEL, seen) == dict.fromkeys(Symptom, SKIP)
+        assert outcomes(MODEL, seen) == dict.fromkeys(UNASKED, SKIP)
         assert reason(Symptom.EXCEPTION, MODEL, seen) == "the CPU cannot be split"
         assert reason(Symptom.EXCEPTION, MODEL, ended(EndingKind.REFUSED)) == "the trial could not be run here"
 
     @pytest.mark.parametrize("stage", [Stage.IMPORT, Stage.DEVICES, Stage.LOAD])
     def test_what_raises_before_the_case_could_start_is_no_verdict_about_it(self, stage):
         seen = ended(EndingKind.RAISED, stage, exception="ImportError", message="no module")
-        assert outcomes(MODEL, seen) == dict.fromkeys(Symptom, SKIP)
+        assert outcomes(MODEL, seen) == dict.fromkeys(UNASKED, SKIP)
         assert reason(Symptom.EXCEPTION, MODEL, seen) == (
             f"failed before the case could start: ImportError: no module (while: {stage.value})"
         )
@@ -154,7 +166,7 @@ class TestEndingsOfAModel:
     )
     def test_nor_is_any_other_end_while_only_the_environment_was_at_work(self, kind, facts, stage):
         seen = ended(kind, stage, **facts)
-        assert outcomes(MODEL, seen) == dict.fromkeys(Symptom, SKIP)
+        assert outcomes(MODEL, seen) == dict.fromkeys(UNASKED, SKIP)
         assert reason(Symptom.TIMEOUT, MODEL, seen).startswith("failed before the case could start: ")
 
     @pytest.mark.parametrize("stage", [s for s in Stage if s not in (Stage.IMPORT, Stage.DEVICES, Stage.LOAD)])
@@ -167,13 +179,13 @@ class TestEndingsOfAModel:
 
     def test_sigkill_is_the_machine_s_doing_unless_the_case_expects_it(self):
         killed = ended(EndingKind.SIGNALLED, signal=signal.SIGKILL)
-        assert outcomes(MODEL, killed) == dict.fromkeys(Symptom, SKIP)
+        assert outcomes(MODEL, killed) == dict.fromkeys(UNASKED, SKIP)
         assert "lack of memory" in reason(Symptom.KILLED, MODEL, killed)
         assert outcomes(case(expects=Symptom.KILLED), killed) == hidden_but(Symptom.KILLED)
 
     def test_the_limit_of_memory_is_so_too(self):
         stopped = ended(EndingKind.OUT_OF_MEMORY, message="needs more memory than the limit of 2 bytes")
-        assert outcomes(MODEL, stopped) == dict.fromkeys(Symptom, SKIP)
+        assert outcomes(MODEL, stopped) == dict.fromkeys(UNASKED, SKIP)
         assert reason(Symptom.KILLED, MODEL, stopped) == "needs more memory than the limit of 2 bytes"
         expecting = case(expects=Symptom.KILLED)
         assert outcomes(expecting, stopped) == hidden_but(Symptom.KILLED)
@@ -220,11 +232,11 @@ class TestHowMuchWasSeen:
     @pytest.mark.parametrize(("own", "theirs"), [(0, 5), (5, 5), (1, 0)])
     def test_only_a_known_number_of_steps_can_be_too_few(self, own, theirs):
         seen, reference = observation(steps={"loss": (0.1,) * own}), observation(steps={"loss": (0.1,) * theirs})
-        assert outcomes(MODEL, seen, reference) == dict.fromkeys(Symptom, GOOD)
+        assert outcomes(MODEL, seen, reference) == dict.fromkeys(UNASKED, GOOD)
         assert outcomes(MODEL, seen, None)[Symptom.NONFINITE_METRIC] is GOOD
 
     def test_a_trial_whose_steps_were_not_recorded_is_not_too_short(self):
-        assert outcomes(MODEL, observation(), observation(steps={"loss": (0.1,) * 5})) == dict.fromkeys(Symptom, GOOD)
+        assert outcomes(MODEL, observation(), observation(steps={"loss": (0.1,) * 5})) == dict.fromkeys(UNASKED, GOOD)
 
     def test_one_step_of_two_is_too_few(self):
         seen, reference = observation(steps={"loss": (0.1,)}), observation(steps={"loss": (0.1, 0.1)})

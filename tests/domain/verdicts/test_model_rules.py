@@ -15,7 +15,7 @@ from harness.domain.verdicts.model_rules import nonfinite_metric, nonfinite_weig
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD as VERDICT_GOOD
 from harness.domain.verdicts.verdict import bad, skip
-from tests.domain.verdicts.judging import BAD, GOOD, MODEL, REFERENCE, SKIP, ended, outcomes, reason, said
+from tests.domain.verdicts.judging import BAD, GOOD, MODEL, REFERENCE, SKIP, UNASKED, ended, outcomes, reason, said
 from tests.examples import case, observation, weights
 
 
@@ -28,7 +28,7 @@ class TestNonFinite:
     def test_a_nan_metric_is_bad_and_hides_whether_it_would_have_been_wrong(self):
         seen = observation({"loss": math.nan}, first_nonfinite_metric=NonFinite(name="loss", step=125, value=math.nan))
         assert outcomes(MODEL, seen) == {
-            **dict.fromkeys(Symptom, GOOD),
+            **dict.fromkeys(UNASKED, GOOD),
             Symptom.NONFINITE_METRIC: BAD,
             Symptom.WRONG_METRIC: SKIP,
         }
@@ -137,7 +137,7 @@ class TestWrongMetric:
 
     def test_a_case_that_compares_nothing_has_no_such_symptom(self):
         found = judge(case(tolerance=Tolerance(metric=None, weights=None)), observation(), REFERENCE)
-        assert set(found) == set(Symptom) - {Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS}
+        assert set(found) == set(UNASKED) - {Symptom.WRONG_METRIC, Symptom.WRONG_WEIGHTS}
 
     def test_at_most_three_wrong_metrics_are_shown_and_one_signature_stands_for_all(self):
         seen, reference = observation({f"m{n}": 2.0 for n in range(4)}), observation({f"m{n}": 1 / 3 for n in range(4)})

@@ -16,7 +16,7 @@ from harness.domain.verdicts.judgement import judge
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import bad, hidden
 from tests.domain.verdicts.judging import BAD, GOOD, SCRIPT, SKIP, SYMPTOMS, ended, outcomes, reason, said
-from tests.examples import case, script
+from tests.examples import case, observation, script
 
 
 class TestScripts:
@@ -151,3 +151,35 @@ class TestScripts:
         found = set(outcomes(case(level=Level.SCRIPT, expects=expects), script(code), None).values())
         assert (BAD in found) == (code not in (0, 125))
         assert (found == {GOOD}) == (code == 0)
+
+
+class TestImportErrors:
+    ABOUT = case(level=Level.SCRIPT, expects=Symptom.IMPORT_ERROR)
+
+    @pytest.mark.parametrize("line", ["ImportError: no name", "ModuleNotFoundError: No module named 'keras.old'"])
+    def test_a_script_that_fails_to_import_shows_one_where_the_case_is_about_that(self, line):
+        found = outcomes(self.ABOUT, script(1, output=f"Traceback (most recent call last):\n  x\n{line}"), None)
+        assert found[Symptom.IMPORT_ERROR] is BAD
+        assert found[Symptom.EXCEPTION] is SKIP
+
+    def test_another_failure_is_an_exception(self):
+        found = outcomes(self.ABOUT, script(1, output="ImportErrors: 3"), None)
+        assert (found[Symptom.EXCEPTION], found[Symptom.IMPORT_ERROR]) == (BAD, SKIP)
+        assert set(outcomes(self.ABOUT, script(0), None).values()) == {GOOD}
+
+    def test_a_package_that_cannot_be_imported_is_bad_for_scripts_and_models_alike(self):
+        seen = ended(EndingKind.RAISED, Stage.IMPORT, exception="ImportError", message="no libtoy.so")
+        for about in (self.ABOUT, case(expects=Symptom.IMPORT_ERROR)):
+            found = judge(about, seen, None)
+            assert {s for s, v in found.items() if v.outcome is BAD} == {Symptom.IMPORT_ERROR}
+            assert found[Symptom.EXCEPTION].hidden
+            assert str(found[Symptom.IMPORT_ERROR].reason) == "ImportError: no libtoy.so"
+            assert found[Symptom.IMPORT_ERROR].signature == "import-error | ImportError | no libtoy.so"
+
+    def test_it_is_skip_for_every_other_case(self):
+        seen = ended(EndingKind.RAISED, Stage.IMPORT, exception="ImportError", message="no libtoy.so")
+        assert set(outcomes(SCRIPT, seen, None).values()) == {SKIP}
+        assert set(outcomes(case(), seen, None).values()) == {SKIP}
+
+    def test_a_model_that_can_be_imported_is_good_in_that(self):
+        assert outcomes(case(expects=Symptom.IMPORT_ERROR), observation())[Symptom.IMPORT_ERROR] is GOOD

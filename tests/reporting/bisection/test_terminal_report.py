@@ -113,3 +113,12 @@ def test_a_finer_search_stands_with_its_cause_below_the_answer():
 @pytest.mark.parametrize("finding", [examples.everyday, examples.staged])
 def test_the_whole_report(finding, snapshot):
     assert shown(finding(), 160) == golden(snapshot, "txt")
+
+
+def test_printed_values_have_a_column_where_there_are_any():
+    finding = examples.everyday()
+    first, *others = finding.releases
+    text = shown(replace(finding, releases=(replace(first, value="7.4"), *others)))
+    (row,) = [line for line in text.splitlines() if line.split()[:1] == ["3.5.0"]]
+    assert row.split()[1:4] == ["2024-08-12", "good", "7.4"]
+    assert "7.4" not in shown(finding)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from harness.domain.cases.symptoms import Symptom
 from harness.domain.trials.observation import DeviceFacts, EndingKind, NonFinite, Stage, VariableFacts
 from harness.domain.trials.trial import FinishedTrial, Trial
 from harness.domain.trials.variant import REFERENCE
@@ -95,7 +94,7 @@ def test_reference_and_replicas_stand_side_by_side_and_every_symptom_below():
     assert text.startswith("identity on keras 3.9.0")
     (row,) = [line for line in text.splitlines() if line.startswith("│ loss ")]
     assert [cell.strip() for cell in row.strip("│").split("│")] == ["loss", "0.0873", "NaN"]
-    for symptom in Symptom:
+    for symptom in judge(case(), SHOWN["nan"](), observation()):
         assert f"  {symptom.value} " in text
     assert "nonfinite-metric   bad  loss is nan" in text
 

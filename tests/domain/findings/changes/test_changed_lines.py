@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.findings.changed_lines import ChangedLines
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.transition import Kind
 
 FOUND = ChangedLines(
