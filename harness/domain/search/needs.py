@@ -6,7 +6,6 @@ This only chooses which sets are tried; what they show is measured, so a need th
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 
@@ -63,7 +62,23 @@ def _defined(tree: Tree, module: str, wanted: str) -> bool:
     text = tree.get(file, tree.get(folder))
     if text is None or wanted in ("", "*"):
         return text is not None
-    return "import *" in text or re.search(rf"\b{re.escape(wanted)}\b", text) is not None
+    names = _names(text)
+    return wanted in names or "*" in names
+
+
+@lru_cache(maxsize=8192)
+def _names(text: str) -> frozenset[str]:
+    """Every name that a text binds, at any level; "*" where it takes over those of another module."""
+    found: set[str] = set()
+    for node in ast.walk(_parsed(text)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                found |= {(alias.asname or alias.name).partition(".")[0] for alias in aliases}
+            case _:
+                pass
+    return frozenset(found)
 
 
 @lru_cache(maxsize=8192)
@@ -71,12 +86,8 @@ def _imports(name: str, text: str) -> tuple[tuple[str, str], ...]:
     """What a file imports: (module, name), with "" for a module as a whole; nothing where it is not Python."""
     if not name.endswith(".py"):
         return ()
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return ()
     found: list[tuple[str, str]] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(_parsed(text)):
         if isinstance(node, ast.Import):
             found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -84,3 +95,12 @@ def _imports(name: str, text: str) -> tuple[tuple[str, str], ...]:
             module = ".".join([*above, *([node.module] if node.module else [])])
             found += [(module, alias.name) for alias in node.names]
     return tuple(found)
+
+
+@lru_cache(maxsize=8192)
+def _parsed(text: str) -> ast.Module:
+    """The tree of a text; an empty one where it is not Python."""
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return ast.Module(body=[], type_ignores=[])

@@ -17,6 +17,12 @@ def test_a_file_needs_the_one_that_defines_what_it_newly_imports():
         assert direct(before, {CORE: line, "p/names.py": "OLD = 1\nNEW = 2\n"}) == {CORE: {"p/names.py"}}
 
 
+def test_a_name_that_is_only_spoken_of_is_not_defined():
+    before = {CORE: "", "p/names.py": "class NewOne:\n    'As a New one.'\n\ndef old(): ...\n"}
+    after = {CORE: "from p.names import New", "p/names.py": "class New: ...\nimport os.path as old\n"}
+    assert direct(before, after) == {CORE: {"p/names.py"}}
+
+
 def test_a_file_needs_new_modules_and_packages():
     for line, place in (
         ("import p.new", "p/new.py"),
@@ -33,10 +39,23 @@ def test_a_file_that_no_longer_defines_something_needs_those_that_import_it():
 
 
 def test_what_is_defined_on_both_sides_or_elsewhere_needs_nothing():
-    for line in ("from p.names import OLD", "import p.names", "import numpy", "from p.stars import ANY", "from p.names import *", "x = ("):
+    for line in (
+        "from p.names import OLD",
+        "import p.names",
+        "import numpy",
+        "from p import names",
+        "from p.stars import ANY",
+        "from p.names import *",
+        "x = (",
+    ):
         before = {CORE: "", "p/names.py": "OLD = 1\n", "p/stars.py": "from p.names import *\n"}
         assert direct(before, {**before, CORE: line}) == {}
     assert direct({"p/data.txt": ""}, {"p/data.txt": "import p.new", "p/new.py": ""}) == {}
+
+
+def test_files_that_are_no_candidates_are_left_out():
+    before, after = {CORE: "from p.names import OLD", "p/names.py": "OLD = 1\n"}, {CORE: "", "p/names.py": ""}
+    assert needs(before, after, [CORE]) == {CORE: frozenset()}
 
 
 def test_a_set_is_closed_over_what_it_needs():
