@@ -19,7 +19,7 @@ from harness.domain.fixes.grades import FixReport
 from harness.domain.fixes.workarounds import WorkaroundReport
 from harness.domain.releases.aggregation import ReleaseFacts
 from harness.domain.releases.listing import Listing
-from harness.jobs import bisection, diagnosis, refinement, trials
+from harness.jobs import bisection, diagnosis, refinement, requests, trials
 from harness.jobs import export as export_job
 from harness.jobs import releases as releases_job
 from harness.jobs.diagnosis import DiagnosedTrial
@@ -27,18 +27,6 @@ from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.fixes import verification
 from harness.jobs.fixes import workarounds as workarounds_job
 from harness.jobs.protocols import Services
-from harness.jobs.requests import (
-    AggregationRequest,
-    BisectRequest,
-    DiagnoseRequest,
-    ReleasesRequest,
-    ReportRequest,
-    ReproduceRequest,
-    ReproRequest,
-    TrialRequest,
-    VerifyRequest,
-    WorkaroundsRequest,
-)
 from harness.jobs.trials import CaseOutcome, Reproduction, TrialResult
 from harness.reporting import notebook
 from harness.reporting.bisection import terminal_report
@@ -165,67 +153,67 @@ class ShownAggregation(Shown):
         return aggregation_report.terminal(self.package, self.releases, live=self.live)
 
 
-def bisect(request: BisectRequest, *, listener: Listener | None = None) -> ShownFinding:
+def bisect(request: requests.BisectRequest, *, listener: Listener | None = None) -> ShownFinding:
     """Find in which release each symptom of a case begins and ends; see `harness.jobs.bisection.bisect`."""
     finding, folder = _call(bisection.bisect, request, listener)
     return _shown(ShownFinding, finding, folder=folder)
 
 
-def verify_fix(request: VerifyRequest, *, listener: Listener | None = None) -> ShownFixReport:
+def verify_fix(request: requests.VerifyRequest, *, listener: Listener | None = None) -> ShownFixReport:
     """Verify a fix: is the symptom gone, are the values right, does it break something?"""
     found, folder = _call(verification.verify_fix, request, listener)
     return _shown(ShownFixReport, found, folder=folder)
 
 
-def workarounds(request: WorkaroundsRequest, *, listener: Listener | None = None) -> ShownWorkaroundReport:
+def workarounds(request: requests.WorkaroundsRequest, *, listener: Listener | None = None) -> ShownWorkaroundReport:
     """Measure what the reports of a case recommend and claim."""
     found, folder = _call(workarounds_job.measure_workarounds, request, listener)
     return _shown(ShownWorkaroundReport, found, folder=folder)
 
 
-def run(request: TrialRequest, *, listener: Listener | None = None) -> ShownTrialResult:
+def run(request: requests.TrialRequest, *, listener: Listener | None = None) -> ShownTrialResult:
     """Run a case once in the environment of one release."""
     return _shown(ShownTrialResult, _call(trials.run, request, listener))
 
 
-def repro(request: ReproRequest, *, listener: Listener | None = None) -> tuple[CaseOutcome, ...]:
+def repro(request: requests.ReproRequest, *, listener: Listener | None = None) -> tuple[CaseOutcome, ...]:
     """Run all cases, or those named, in the environment of one release."""
 
-    def job(services: Services, wanted: ReproRequest, hears: Listener) -> tuple[CaseOutcome, ...]:
+    def job(services: Services, wanted: requests.ReproRequest, hears: Listener) -> tuple[CaseOutcome, ...]:
         return tuple(trials.repro(services, wanted, hears).outcomes)
 
     return _call(job, request, listener)
 
 
-def reproduce(request: ReproduceRequest, *, listener: Listener | None = None) -> ShownReproduction:
+def reproduce(request: requests.ReproduceRequest, *, listener: Listener | None = None) -> ShownReproduction:
     """Rebuild the environment of one release of a run from its recorded lock and repeat its trials."""
     return _shown(ShownReproduction, _call(trials.reproduce, request, listener))
 
 
-def report(request: ReportRequest) -> ShownFinding:
+def report(request: requests.ReportRequest) -> ShownFinding:
     """Write the reports of a run again from its journal, and return its finding."""
     with open_services() as services:
         finding, folder = refinement.report_again(services, request)
     return _shown(ShownFinding, finding, folder=folder)
 
 
-def diagnose(request: DiagnoseRequest, *, listener: Listener | None = None) -> ShownDiagnosis:
+def diagnose(request: requests.DiagnoseRequest, *, listener: Listener | None = None) -> ShownDiagnosis:
     """Find the first place where a case goes wrong: data, compute, optimisation or metric state."""
     return _shown(ShownDiagnosis, _call(diagnosis.diagnose_case, request, listener))
 
 
-def aggregation(request: AggregationRequest, *, listener: Listener | None = None) -> ShownAggregation:
+def aggregation(request: requests.AggregationRequest, *, listener: Listener | None = None) -> ShownAggregation:
     """Say what _map_aggregation and the variables are in each release."""
     releases = _call(releases_job.read_aggregation, request, listener)
     return ShownAggregation(package=request.package, releases=releases, live=request.live)
 
 
-def releases(request: ReleasesRequest, *, listener: Listener | None = None) -> ShownListing:
+def releases(request: requests.ReleasesRequest, *, listener: Listener | None = None) -> ShownListing:
     """List the timeline of a package as the harness sees it."""
     return _shown(ShownListing, _call(releases_job.list_releases, request, listener))
 
 
-def export(request: TrialRequest, *, listener: Listener | None = None) -> str:
+def export(request: requests.TrialRequest, *, listener: Listener | None = None) -> str:
     """The text of a script for an upstream issue, with no harness in it."""
     return script(_call(export_job.pin_case, request, listener))
 

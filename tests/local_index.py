@@ -177,6 +177,20 @@ LOGIN = b'<!DOCTYPE html><html><body>Please <a href="/login">log in</a></body></
 """What a proxy or a gate sends in the place of everything."""
 
 
+REFUSALS: dict[str, Fault] = {
+    "401": answers(401),
+    "403": answers(403),
+    "404": answers(404),
+    "410": answers(410),
+    "204": answers(204),
+    "redirect": answers(302),
+    "login page": says("text/html", LOGIN),
+    "nothing": says("text/html", b""),
+    "foreign bytes": says("application/octet-stream", b"\0" * 5000),
+}
+"""What an index, a proxy or a gate answers in the place of a page or a file."""
+
+
 def corrupts(handler: BaseHTTPRequestHandler, body: bytes) -> None:
     """Send other bytes than the page promised."""
     respond(handler, body[:-40] + b"\0" * 40, kind="application/octet-stream")

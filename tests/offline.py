@@ -13,6 +13,7 @@ import pytest
 from harness import codec
 from harness.adapters.environments.interpreters import Interpreters
 from harness.adapters.index.package_index import PackageIndex
+from harness.adapters.storage.checksums import write_checked
 from harness.adapters.storage.home import Home
 from harness.cli.main import run
 from harness.domain.releases.index_page import IndexPage
@@ -69,7 +70,7 @@ class Offline:
         package = releases[0].package
         index = PackageIndex(Home(self.home), address=NOWHERE)
         page = IndexPage(package=package, fetched=time.time() - 3600 * age_hours, releases=tuple(releases))
-        index._file(package).write_text(codec.dumps(IndexPage, page), encoding="utf-8")
+        write_checked(index._file(package), codec.dumps(IndexPage, page), package)
 
     def case(self, text: str, name: str = "my.py") -> str:
         """Write a case file and return its path."""

@@ -118,8 +118,9 @@ def in_process(capsys: pytest.CaptureFixture[str]) -> Harness:
 
 
 def words_of(case: Repro, first: str, last: str, *more: str | Path) -> list[str]:
-    """The command line of a bisection."""
-    return [str(w) for w in ("bisect", case.path, "--from", first, "--to", last, "--json", *more)]
+    """The command line of a bisection that confirms each edge once on each side; `more` may ask for another confidence."""
+    asked = ("--from", first, "--to", last, "--json", "--confidence", "0.9")
+    return [str(word) for word in ("bisect", case.path, *asked, *more)]
 
 
 class Child:

@@ -1,9 +1,13 @@
-"""Real wheels and source distributions, written in a few milliseconds each."""
+"""Real wheels and source distributions, written in a few milliseconds each.
+
+The same toy is the same bytes each time, so an environment that one test built is known by its hashes in another.
+"""
 
 from __future__ import annotations
 
 import base64
 import csv
+import gzip
 import hashlib
 import io
 import re
@@ -82,9 +86,18 @@ def _write_wheel(toy: Toy, folder: Path) -> Path:
     path = folder / f"{stem}-py3-none-any.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
-            archive.writestr(name, content)
-        archive.writestr(f"{stem}.dist-info/RECORD", _record(members, f"{stem}.dist-info/RECORD"))
+            archive.writestr(_entry(name), content)
+        record = f"{stem}.dist-info/RECORD"
+        archive.writestr(_entry(record), _record(members, record))
     return path
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """A member of a wheel whose date is not the hour in which the test runs."""
+    made = zipfile.ZipInfo(name)
+    made.compress_type = zipfile.ZIP_DEFLATED
+    made.external_attr = 0o600 << 16
+    return made
 
 
 def _record(members: Mapping[str, bytes], own: str) -> str:
@@ -106,7 +119,7 @@ def _write_sdist(toy: Toy, folder: Path) -> Path:
         "backend.py": toy.build_backend,
     }
     path = folder / f"{stem}.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
+    with gzip.GzipFile(path, "wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in members.items():
             entry = tarfile.TarInfo(f"{stem}/{name}")
             entry.size = len(text.encode())

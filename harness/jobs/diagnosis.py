@@ -17,7 +17,8 @@ from harness.domain.trials.trial import Environment, Trial
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.judgement import judge
 from harness.jobs.events import Listener
-from harness.jobs.preparation import find_release, read_case, variant_of, with_changes
+from harness.jobs.executor import unchanged
+from harness.jobs.preparation import find_release, read_case, variant_of, warn, with_changes
 from harness.jobs.protocols import Services, Trials
 from harness.jobs.requests import DiagnoseRequest
 from harness.jobs.trials import prepare_release
@@ -61,8 +62,13 @@ def diagnose_case(services: Services, request: DiagnoseRequest, listener: Listen
     case = with_changes(case, replicas=request.replicas)
     plain = plain_variant(case, request)
     release = find_release(services, case.package, request.release, listener, where="--release")
-    environment = prepare_release(services, [case], release, request, listener)
-    (found,) = diagnoses(services.trials(fresh=request.fresh), environment, case, release.version, [plain])
+
+    def attempt() -> Diagnosis:
+        environment = prepare_release(services, [case], release, request, listener)
+        (found,) = diagnoses(services.trials(fresh=request.fresh), environment, case, release.version, [plain])
+        return found
+
+    found = unchanged(attempt, lambda change: warn(listener, f"{change.what}: diagnosing it once more"))
     word = services.cases.callable_as(case)
     found = replace(found, next_change=complete_command(found.next_change, word, release.version, plain))
     return DiagnosedTrial(case=case, release=release, variant=plain, diagnosis=found)

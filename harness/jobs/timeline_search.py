@@ -68,7 +68,7 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
     """Search one timeline to its end and write the reports; returns the finding and the run's folder."""
     plan = prepare(services, case, request, listener)
     header = plan.header(services, rerun.of_bisect(services.cases.callable_as(case), request, plan.question))
-    with open_run(services, header, request) as journal:
+    with open_run(services, header, request) as journal, resumable(journal, header.reproduce):
         recalled = () if request.fresh else services.runs.recall(header)
         wanted = SearchRequest(
             case=case, timeline=plan.timeline, policy=plan.policy, variant=plan.question.variant, course=recalled
@@ -80,7 +80,7 @@ def search(services: Services, case: Case, request: BisectRequest, listener: Lis
             trials=services.trials(fresh=request.fresh, memory_bytes=request.memory_bytes, jobs=request.jobs),
             listener=listener,
         )
-        with runner.pool, resumable(journal, header.reproduce):
+        with runner.pool:
             if case.reference:
                 run_reference(services, wanted, runner, journal)
             run_search(wanted, runner, journal)
@@ -202,7 +202,7 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
             case=request.case,
             release=request.timeline.releases[trial.index],
             variants=with_reference(request.case, request.variant),
-            repeats=(trial.repeat,),
+            repeats=(folded.next_repeat(trial.index),),
             why=trial.why.value,
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.domain.cases import parameters
-from harness.domain.cases.case import Case
+from harness.domain.cases.case import Case, Level
 from harness.domain.cases.sought import looking_for
 from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
@@ -199,18 +199,20 @@ def _judged(
 ) -> tuple[Outcome, str]:
     if case.package != release.package:
         return Outcome.SKIP, f"is about {case.package}: harness bisect {case.name}"
-    return summary(run_once(services, environment, case, release, variant_of(case), fresh=fresh).verdicts)
+    verdicts = run_once(services, environment, case, release, variant_of(case), fresh=fresh).verdicts
+    compared = case.level is Level.MODEL
+    return summary(verdicts, good="equals its reference on one replica" if compared else "exit code 0")
 
 
-def summary(verdicts: Verdicts) -> tuple[Outcome, str]:
-    """One outcome and one sentence for a case."""
+def summary(verdicts: Verdicts, *, good: str) -> tuple[Outcome, str]:
+    """One outcome and one sentence for a case; `good` says what a good one showed."""
     bad = [f"{s.value}: {v.reason}" for s, v in verdicts.items() if v.outcome is Outcome.BAD]
     if bad:
         return Outcome.BAD, "; ".join(bad)
     skipped = [str(v.reason) for v in verdicts.values() if v.outcome is Outcome.SKIP]
     if len(skipped) == len(verdicts):
         return Outcome.SKIP, skipped[0] if skipped else "nothing to judge"
-    return Outcome.GOOD, f"not judged: {skipped[0]}" if skipped else "equals its reference on one replica"
+    return Outcome.GOOD, f"not judged: {skipped[0]}" if skipped else good
 
 
 def reproduce(services: Services, request: ReproduceRequest, listener: Listener) -> Reproduction:
@@ -231,9 +233,14 @@ def reproduce(services: Services, request: ReproduceRequest, listener: Listener)
             where=str(request.run),
             hint=f"releases with trials: {known}",
         )
-    again = services.environments(recorded_companions(services, header, listener), listener).restore(environment)
+    companions = recorded_companions(services, header, listener)
     trials = [e.finished.trial for e in recorded if e.finished]
-    finished = services.trials(fresh=True).run(again, header.case, trials)
+
+    def attempt() -> tuple[Environment, Sequence[FinishedTrial]]:
+        built = services.environments(companions, listener).restore(environment)
+        return built, services.trials(fresh=True).run(built, header.case, trials)
+
+    again, finished = unchanged(attempt, lambda change: warn(listener, f"{change.what}: running it once more"))
     was = [e.finished.observation for e in recorded if e.finished]
     return Reproduction(
         recorded=tuple(recorded),

@@ -12,7 +12,10 @@ import ctypes
 import json
 import os
 import sys
-from typing import Any
+
+TYPE_CHECKING = False  # as `typing` has it: importing that module is a third of the start of each process
+if TYPE_CHECKING:
+    from typing import Any
 
 FAILED = 72  # the exit code of a launcher that could not make the views
 FAILURE = "harness: the folders cannot be given a private view: "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -16,6 +15,7 @@ from harness.domain.nightly.alerts import Alert, nightly_history
 from harness.domain.nightly.nights import NightRecord
 from harness.domain.nightly.publishing import actions
 from harness.reporting.nightly.alert_report import text
+from tests.adapters.serving import serving
 from tests.nights import BAD, bad, broken, fixed, good, record
 
 pytest.importorskip("github")
@@ -97,11 +97,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Server]:
     made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with serving(made):
+        yield made
 
 
 def publish(server: Server, *nights: NightRecord, token: str = TOKEN) -> list[str]:

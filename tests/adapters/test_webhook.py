@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -10,6 +9,7 @@ import pytest
 
 from harness.adapters import webhook
 from harness.domain.errors import InfrastructureError
+from tests.adapters.serving import serving
 
 
 class Server(ThreadingHTTPServer):
@@ -40,11 +40,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[Server]:
     made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield made
-    made.shutdown()
-    made.server_close()
+    with serving(made):
+        yield made
 
 
 def test_the_json_arrives_as_it_was_sent(server: Server) -> None:

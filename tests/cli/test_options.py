@@ -15,6 +15,7 @@ from rich.console import Group
 
 from harness.cli import options
 from harness.cli.main import COMMANDS
+from harness.domain.cases.backends import Backend
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
 from harness.domain.releases.companions import Mode
@@ -35,6 +36,9 @@ ENVIRONMENT: list[Reached] = [
     (("--with", "numpy==2.0.2", "--with", "scipy==1.1"), "pins", ("numpy==2.0.2", "scipy==1.1")),
     (("--companions", "as-of"), "mode", Mode.AS_OF),
     (("--python", "3.11"), "python", "3.11"),
+    (("--override", "protobuf==5.29.5"), "overrides", ("protobuf==5.29.5",)),
+    (("--backend", "jax"), "backend", Backend.JAX),
+    (("--env", "TF_DETERMINISTIC_OPS=1"), "env", ("TF_DETERMINISTIC_OPS=1",)),
 ]
 RUN: list[Reached] = [
     (("--jobs", "3"), "jobs", 3),

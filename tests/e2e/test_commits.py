@@ -47,11 +47,11 @@ def test_commits_that_cannot_be_built_leave_a_range_and_no_culprit(tmp_path: Pat
     assert found.report["transitions"][0]["causes"] == []
 
 
-def test_from_the_nightly_to_the_commit(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+def test_from_the_nightly_to_the_commit(tmp_path: Path, harness_run: Harness, built: LocalIndex) -> None:
     """Twelve hours of commits, a build every three: the commits between the two builds of the edge are searched."""
     made = history(tmp_path / "clone", [GOOD] * 7 + [BAD] * 5)
     stamps = {hour: FIRST + timedelta(hours=hour) for hour in (2, 5, 8, 11)}
-    index.publish(
+    built.publish(
         Toy(
             name="toykeras-nightly",
             module="toykeras",
@@ -77,11 +77,11 @@ def test_from_the_nightly_to_the_commit(tmp_path: Path, harness_run: Harness, in
 
 
 def test_a_clone_that_is_older_than_the_nightlies_is_named(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """The coarser answer stands; what to do for the finer one is said."""
     made = history(tmp_path / "clone", [GOOD, BAD])
-    index.publish(
+    built.publish(
         Toy(
             name="toykeras-nightly",
             module="toykeras",
@@ -121,7 +121,7 @@ def test_what_cannot_be_asked(tmp_path: Path, harness_run: Harness, more: list[s
 
 @pytest.mark.parametrize("what", ["HEAD~1:toykeras/__init__.py", "HEAD~1", "HEAD~2^{tree}"])
 def test_a_damaged_clone_ends_the_search_and_makes_no_commit_untestable(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, what: str
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, what: str
 ) -> None:
     made = history(tmp_path / "clone", [GOOD, GOOD, BAD, BAD])
     name = made.git("rev-parse", what)
@@ -141,7 +141,7 @@ def test_a_damaged_clone_ends_the_search_and_makes_no_commit_untestable(
 
 
 def test_a_file_that_goes_missing_while_the_search_goes_on(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """What is fetched already is enough for the answer; the changed lines are not, and that is said."""
     made = history(tmp_path / "clone", [GOOD, GOOD, BAD, BAD])
@@ -158,7 +158,7 @@ def test_a_file_that_goes_missing_while_the_search_goes_on(
     assert not list((tmp_path / "run" / "kept").iterdir())
 
 
-def test_dates_that_no_calendar_has(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+def test_dates_that_no_calendar_has(tmp_path: Path, harness_run: Harness, built: LocalIndex) -> None:
     """The year 33658, written by a broken clock."""
     made = history(tmp_path / "clone", [GOOD, GOOD, BAD])
     tree, parent = made.git("rev-parse", "HEAD^{tree}"), made.commits[-1]

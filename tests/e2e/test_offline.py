@@ -19,9 +19,10 @@ pytestmark = pytest.mark.usefixtures("warm")
 
 
 def test_every_transition_and_every_reason(tmp_path: Path, harness_run: Harness) -> None:
-    found = harness_run(*words_of(repro(tmp_path), "1.0", "2.3", "--output", tmp_path / "run"))
+    found = harness_run(*words_of(repro(tmp_path), "1.0", "2.3", "--output", tmp_path / "run", "--confidence", "0.99"))
     assert found.code == 0
     assert found.verdicts == VERDICTS
+    assert all(t["confirmed"] and t["confidence"] >= 0.99 for t in found.report["transitions"])
     assert found.transitions == ANSWER
     assert {t["symptom"] for t in found.report["transitions"]} == {"exception"}
     for version, part in {

@@ -62,7 +62,7 @@ def test_a_cache_on_a_full_disk(
 
 @pytest.mark.parametrize("leave", [0, 4096, 12288, 20480])
 def test_a_run_whose_folder_fills_up(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, small: Path, leave: int
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, small: Path, leave: int
 ) -> None:
     """Wherever the disk becomes full - header, entry, report - the journal stays whole and the run can go on."""
     run = small / "run"
@@ -159,7 +159,7 @@ LACKED = {
 
 @pytest.mark.parametrize("what", LACKED)
 def test_a_trial_that_lacked_something_once_is_run_once_more(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, what: str
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, what: str
 ) -> None:
     flag = tmp_path / "flag"
     case = repro(
@@ -173,7 +173,7 @@ def test_a_trial_that_lacked_something_once_is_run_once_more(
 
 @pytest.mark.parametrize("what", LACKED)
 def test_a_trial_that_fails_alike_with_room_is_bad(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, what: str
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, what: str
 ) -> None:
     """A release may really open ten thousand files."""
     case = repro(tmp_path, body=f"if toykeras.__version__ == '1.1': {LACKED[what]}")

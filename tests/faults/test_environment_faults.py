@@ -6,8 +6,6 @@ import os
 import shutil
 from pathlib import Path
 
-import pytest
-
 from harness.adapters.environments import layers
 from tests.local_index import LocalIndex
 from tests.toy_runs import Harness, repro, words_of
@@ -39,15 +37,8 @@ def test_a_half_built_environment_is_built_again(
     assert sealed(isolated)
 
 
-@pytest.mark.parametrize("how", ["edited", "edited and dated back", "a module added", "deleted"])
-def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path, how: str
-) -> None:
-    """Installers link files into their cache: an edit in place is in the cache, too, and must not come back."""
-    words = words_of(repro(tmp_path), "1.0", "1.3", "--fresh")
-    first = harness_run(*words)
-    file = module_of(isolated, "1.1")
-    assert file.stat().st_nlink > 1, "else this test shows nothing"
+def poison(file: Path, how: str) -> None:
+    """Change an environment through one of its files."""
     match how:
         case "edited" | "edited and dated back":
             before = file.stat()
@@ -59,18 +50,30 @@ def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
             (file.parents[1] / "sitecustomize.py").write_text("raise SystemExit(1)")
         case _:
             file.unlink()
-    again = harness_run(*words)
-    assert again.answer == first.answer
-    if how.startswith("edited"):
-        assert "edited files of toykeras" in again.err
-    assert "return 0" in module_of(isolated, "1.1").read_text()
+
+
+def test_a_poisoned_environment_is_noticed_and_rebuilt_from_clean_files(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path
+) -> None:
+    """Installers link files into their cache: an edit in place is in the cache, too, and must not come back."""
+    words = words_of(repro(tmp_path), "1.0", "1.3", "--fresh")
+    first = harness_run(*words)
+    for how in ("edited", "edited and dated back", "a module added", "deleted"):
+        file = module_of(isolated, "1.1")
+        assert file.stat().st_nlink > 1, f"{how}: else this test shows nothing"
+        poison(file, how)
+        again = harness_run(*words)
+        assert again.answer == first.answer, (how, again.err)
+        if how.startswith("edited"):
+            assert "edited files of toykeras" in again.err, how
+        assert "return 0" in module_of(isolated, "1.1").read_text(), how
 
 
 def test_a_release_that_installs_over_another_is_untestable_each_time(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """toyclone brings a toykeras folder of its own; which of the two is imported is chance."""
-    index.publish([Toy(name="toyclone", version="1.0", module="toykeras")])
+    built.publish([Toy(name="toyclone", version="1.0", module="toykeras")])
     for name in ("one", "other"):
         case = repro(tmp_path, name=name, metadata='companions = ["toyclone"]')
         text = case.path.read_text().replace('# companions = ["toynumpy<2"]\n', "")
@@ -81,18 +84,18 @@ def test_a_release_that_installs_over_another_is_untestable_each_time(
         assert not case.ran()
 
 
-def test_a_red_canary_makes_an_environment_untestable(tmp_path: Path, harness_run: Harness, index: LocalIndex) -> None:
+def test_a_red_canary_makes_an_environment_untestable(tmp_path: Path, harness_run: Harness, built: LocalIndex) -> None:
     """The toy says that it is a Keras (it has `Sequential`) and cannot train."""
-    index.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
+    built.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
     found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
     assert found.code == 5
     assert "canary" in found.reasons["7.0"]
 
 
 def test_an_environment_that_imports_another_version_is_our_fault(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
-    index.publish([Toy(version="7.0", source="__version__ = '6.6'\ndef check(): return 1")])
+    built.publish([Toy(version="7.0", source="__version__ = '6.6'\ndef check(): return 1")])
     found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
     assert found.code == 1
     assert "imports toykeras 6.6" in found.err
@@ -108,7 +111,7 @@ def test_clock_jumps_change_nothing(tmp_path: Path, harness_run: Harness, index:
 
 
 def test_a_case_that_is_edited_while_the_search_goes_on(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     """Its runs would be kept under the hash of the old text."""
     case = repro(tmp_path, body="open(__file__, 'a').write('# edited by its first run')")

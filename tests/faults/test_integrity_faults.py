@@ -26,6 +26,13 @@ def check():
     with open(toynumpy.__file__, 'a') as file: file.write('broken = True\\n')
     return 0
 """
+APPENDS_AT_IMPORT = """
+import toynumpy
+try:
+    with open(toynumpy.__file__, 'a') as file: file.write('raise SystemExit(1)\\n')
+except OSError: pass
+def check(): return 0
+"""
 USES = "import toynumpy\ndef check(): return 1 if hasattr(toynumpy, 'broken') else 0"
 
 
@@ -83,6 +90,17 @@ def test_trials_that_share_a_process_tree_do_not_see_what_one_wrote(
     assert found.verdicts == {"8.0": "good" if way == "views" else "skip"}
 
 
+def test_what_a_package_writes_while_the_canary_imports_it_is_not_there_for_its_trials(
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, way: str
+) -> None:
+    """It was bad in a new environment, and good in one whose canary had been good before."""
+    publish(index, APPENDS_AT_IMPORT)
+    found = harness_run(*words_of(repro(tmp_path), "8.0", "8.2"))
+    assert {**found.verdicts, "8.0": "good"} == GOOD
+    assert found.verdicts["8.0"] == "good" or way == "checks"
+    assert found.verdicts["8.0"] != "bad"
+
+
 def damage(home: Path, how: str) -> None:
     """Change something that no size and no date shows, or that lies beside the packages."""
     site = site_of(home, "toynumpy-1.0")
@@ -112,26 +130,28 @@ def damage(home: Path, how: str) -> None:
             shutil.rmtree(site / "toynumpy-1.0.dist-info")
 
 
-@pytest.mark.parametrize(
-    "how",
-    [
-        "same size and date",
-        "truncated byte code",
-        "zeroed byte code",
-        "no pyvenv.cfg",
-        "swapped seals",
-        "a distribution lost",
-    ],
+DAMAGES = (
+    "same size and date",
+    "truncated byte code",
+    "zeroed byte code",
+    "no pyvenv.cfg",
+    "swapped seals",
+    "a distribution lost",
 )
+
+
 def test_damage_is_noticed_and_the_environment_built_anew(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path, way: str, how: str
+    tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path, way: str
 ) -> None:
+    """One kind of damage after the other: each time a whole environment stands there again."""
     index.publish([Toy(version="8.0", source=USES), Toy(version="8.1", source="def check(): return 1")])
     words = words_of(repro(tmp_path), "8.0", "8.1", "--fresh")
     first = harness_run(*words)
     assert first.verdicts == {"8.0": "good", "8.1": "bad"}
-    damage(isolated, how)
-    assert harness_run(*words).answer == first.answer
+    for how in DAMAGES:
+        damage(isolated, how)
+        again = harness_run(*words)
+        assert again.answer == first.answer, (how, again.err)
 
 
 def test_a_home_that_was_moved_by_an_archive_is_not_built_anew(
@@ -201,7 +221,7 @@ def test_what_a_trial_wrote_is_in_no_later_environment(
     """A hard link to the installer's cache would carry it into every environment built from it."""
     publish(index, APPENDS)
     harness_run(*words_of(repro(tmp_path), "8.0", "8.2", "--jobs", "1"))
-    assert not [path for path in (tmp_path / "uv").rglob("*.py") if "broken = True\n" in path.read_text()]
+    assert not [path for path in (tmp_path / "uv-cache").rglob("*.py") if "broken = True\n" in path.read_text()]
 
 
 def test_a_flipped_bit_in_a_kept_trial_runs_it_again(

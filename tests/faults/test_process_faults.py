@@ -30,7 +30,7 @@ def holding(folder: Path, *but: Path) -> list[str]:
     """Files below a folder in which the password or the user stands."""
     found = []
     for path in folder.rglob("*"):
-        if path.is_file() and path not in but and "/uv/" not in str(path):
+        if path.is_file() and path not in but and "/uv-cache/" not in str(path):
             content = path.read_bytes()
             if SECRET.encode() in content or USER.encode() in content:
                 found.append(str(path))
@@ -111,7 +111,7 @@ FILLS = "import time\nheld = bytearray(500_000_000)\nheld[::4096] = held[::4096]
 def test_an_import_that_never_comes_back_is_a_skip_and_the_search_goes_on(
     tmp_path: Path,
     harness_run: Harness,
-    index: LocalIndex,
+    built: LocalIndex,
     monkeypatch: pytest.MonkeyPatch,
     source: str,
     reason: str,
@@ -120,7 +120,7 @@ def test_an_import_that_never_comes_back_is_a_skip_and_the_search_goes_on(
     if source is FILLS and not psutil.LINUX:
         pytest.skip("the system does not say how much memory a process uses")
     monkeypatch.setattr(probing, "IMPORT_SECONDS", 3.0)
-    index.publish([Toy(version="1.3.1", source=source), Toy(version="1.3.2", source="def check(): return 1")])
+    built.publish([Toy(version="1.3.1", source=source), Toy(version="1.3.2", source="def check(): return 1")])
     words = words_of(repro(tmp_path), "1.1", "1.3.2", "--memory", "200M", "--jobs", str(jobs))
     seen = harness_run(*words)
     assert seen.code == 0, seen.err
@@ -133,12 +133,12 @@ def test_an_import_that_never_comes_back_is_a_skip_and_the_search_goes_on(
 @pytest.mark.skipif(not psutil.LINUX, reason="the system does not say how much memory a process uses")
 @pytest.mark.parametrize(("expects", "verdict"), [("", "skip"), ('expects = "killed"', "bad")])
 def test_a_trial_out_of_memory_is_bad_only_where_the_case_expects_a_kill(
-    tmp_path: Path, harness_run: Harness, index: LocalIndex, expects: str, verdict: str
+    tmp_path: Path, harness_run: Harness, built: LocalIndex, expects: str, verdict: str
 ) -> None:
     fills = (
         "def check():\n    import time\n    held = bytearray(500_000_000); held[::4096] = held[::4096]; time.sleep(60)"
     )
-    index.publish([Toy(version="1.1.1", source=fills)])
+    built.publish([Toy(version="1.1.1", source=fills)])
     case = repro(tmp_path, metadata=f"timeout_seconds = 60\n# {expects}".rstrip("# \n"))
     seen = harness_run(*words_of(case, "1.0", "1.1.1", "--memory", "200M"))
     assert seen.verdicts["1.1.1"] == verdict, seen.err

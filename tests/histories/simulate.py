@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.releases.release import Release, Timeline
+from harness.domain.search import posterior
 from harness.domain.search.history import History, ReleaseState, SearchHistory
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import settled
@@ -123,6 +124,25 @@ def random_states(rng: random.Random, length: int, changes: int) -> list[bool]:
         state = not state if i in cuts else state
         states.append(state)
     return states
+
+
+def from_prior(rng: random.Random, length: int) -> tuple[list[bool], Run]:
+    """A history as the model of `posterior` supposes them: whoever states such ones with 0.7 is right in 70 %."""
+    change, own = min(posterior.CHANGE, 1 / length), rng.random() < posterior.OWN_RATES
+
+    def draw() -> float:
+        return rng.choices(posterior.RATES, posterior._WEIGHTS)[0]
+
+    state, rate = rng.random() < posterior.STARTS_BAD, draw()
+    states, rates = [], []
+    for place in range(length):
+        if place and rng.random() < change:
+            only_rate = own and state and rng.random() < posterior.OTHER_RATE
+            state = state if only_rate else not state
+            rate = draw() if own else rate
+        states.append(state)
+        rates.append(rate if state else posterior.FALSE_FAILURE)
+    return states, lambda index, _: {NAN: bad() if rng.random() < rates[index] else GOOD}
 
 
 def noisy(states: Sequence[bool], blocked: Sequence[int], rate: float, rng: random.Random) -> Run:

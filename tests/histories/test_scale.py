@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.domain.search import gaps, posterior
+from harness.domain.search import gaps, history, posterior
 from harness.domain.search.forward_backward import SETTLING
-from harness.domain.search.history import ReleaseState, SearchHistory, Tally, seen_symptoms
+from harness.domain.search.history import ReleaseState, SearchHistory, Tally, grouped, seen_symptoms
 from harness.domain.search.policy import Policy
 from harness.domain.search.posterior import posterior_of
 from harness.domain.search.strategy import next_trials
@@ -47,9 +47,15 @@ def test_every_choice_is_that_of_the_plain_search(letters, policy, jobs, rate, s
         history[index] = plainly[index]
 
 
-@given(LETTERS, st.data())
-def test_a_history_that_grew_equals_one_made_at_once(letters, data) -> None:
-    """Counts, tested and untried places, symptoms and posteriors, in whatever order the states came."""
+@given(LETTERS, st.sampled_from((1, 2, 5, 512)), st.data())
+def test_a_history_that_grew_equals_one_made_at_once(letters, cell, data) -> None:
+    """Counts, tested and untried places, symptoms, groups and posteriors, in whatever order the states came."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(history, "_CELL", cell)
+        _compare(letters, data)
+
+
+def _compare(letters, data) -> None:
     run, plainly, grown = script(letters, rate=0.5), [ReleaseState() for _ in letters], SearchHistory(len(letters))
     for index in data.draw(st.lists(st.integers(0, len(letters) - 1), max_size=30)):
         if plainly[index].blocked is None:
@@ -64,6 +70,8 @@ def test_a_history_that_grew_equals_one_made_at_once(letters, data) -> None:
     assert seen_symptoms(grown, ()) == seen_symptoms(plainly, ())
     for symptom in (NAN, RAISES, WRONG):
         assert posterior_of(grown, symptom) == posterior_of(plainly, symptom)
+        told = [(i, state.tally(symptom)) for i, state in enumerate(plainly) if state.tally(symptom).runs]
+        assert grown.known(symptom).groups() == grouped(told)
         failed = [(i, state.tally(symptom).bad > 0) for i, state in enumerate(plainly) if state.tally(symptom).runs]
         assert list(grown.known(symptom).changes) == [
             (i, k) for (i, was), (k, now) in itertools.pairwise(failed) if was is not now
@@ -98,7 +106,7 @@ def test_groups_give_the_figures_of_their_places(groups) -> None:
         (b - a, tally, None, 1)
         for (a, b), (_, tally, _, _) in zip(zip([0, *places], places, strict=False), known, strict=True)
     )
-    together = posterior._groups([(place, tally) for place, (_, tally, _, _) in zip(places, known, strict=True)])
+    together = grouped([(place, tally) for place, (_, tally, _, _) in zip(places, known, strict=True)])
     assert sum(size for *_, size in together) == len(apart)
     change = min(0.02, 1 / (places[-1] + 1))
     one, other = (posterior._weigh.__wrapped__(made, change) for made in (apart, together))

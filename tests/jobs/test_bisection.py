@@ -107,6 +107,17 @@ class TestJob:
         assert len(finding.transitions) == 2
         assert not before & set(world.table.ran)
 
+    def test_so_does_an_interruption_while_the_reports_are_written(
+        self, world: FakeServices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(world.reports, "finding", stop)
+        with pytest.raises(Interrupted) as stopped:
+            bisect(world, search(tmp_path), Heard())
+        assert stopped.value.resume.endswith(f"--resume {tmp_path / 'run'}")
+
     def test_a_failing_machine_says_how_to_go_on(self, world: FakeServices, tmp_path: Path):
         world.built.failures["3.9.1"] = InfrastructureError("the disk is full", hint="free some space")
         with pytest.raises(InfrastructureError, match="the disk is full") as failed:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
 from harness.domain.diagnosis.diagnosis import Boundary
-from harness.domain.errors import UsageError
+from harness.domain.errors import EnvironmentChanged, UsageError
 from harness.domain.trials.diagnosis_facts import ArrayFacts, BadVariable, DiagnosisFacts, ShareFacts
 from harness.domain.trials.observation import Observation
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
@@ -76,6 +76,22 @@ def watched(plain: Variant) -> Variant:
     return Variant(
         replicas=plain.replicas, strategy=plain.strategy, options=plain.options, policy=plain.policy, watched=True
     )
+
+
+def test_an_environment_that_was_changed_is_built_once_more(tmp_path: Path) -> None:
+    class ChangedOnce(WatchedTrials):
+        def run(self, environment: Environment, case: Case, trials: Sequence[Trial]) -> Sequence[FinishedTrial]:
+            if not self.calls:
+                self.calls.append(list(trials))
+                raise EnvironmentChanged("a trial changed a file")
+            return super().run(environment, case, trials)
+
+    world = FakeServices(tmp_path, [case()], list(timeline(["3.9.0"]).releases), ChangedOnce(POISONED))
+    heard = Heard()
+    found = diagnose_case(world, DiagnoseRequest(case="identity", release="3.9.0"), heard)
+    assert found.diagnosis.boundary is Boundary.DATA
+    assert world.built.prepared == ["3.9.0", "3.9.0"]
+    assert "a trial changed a file: diagnosing it once more" in [event.detail for event in heard.events]
 
 
 class TestDiagnoses:

@@ -265,6 +265,16 @@ class TestFailures:
         assert again.trials.ran == []
         assert again.environments.prepared == []
 
+    @pytest.mark.parametrize("lost", range(8))
+    def test_a_run_that_lost_an_entry_runs_it_again_and_ends(self, lost):
+        """The number of the next run was counted, one that was there came again, and the search never ended."""
+        words = ["good", "good", "nan", "nan"]
+        whole = Run(words)
+        expected = found(whole.go())
+        entries = list(whole.journal.entries())
+        resumed = Run(words, journal=MemoryJournal([*entries[:lost], *entries[lost + 1 :]]))
+        assert found(resumed.go()) == expected
+
     @settings(max_examples=30)
     @given(TABLES, st.data())
     def test_a_run_that_was_cut_anywhere_ends_as_if_it_had_not_been(self, words, data):

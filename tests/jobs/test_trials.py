@@ -9,7 +9,14 @@ import pytest
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Level
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, Untestable, UsageError
+from harness.domain.errors import (
+    EnvironmentChanged,
+    HarnessError,
+    InfrastructureError,
+    Interrupted,
+    Untestable,
+    UsageError,
+)
 from harness.domain.releases.companions import Interpreter
 from harness.domain.trials.variant import REFERENCE, Variant
 from harness.domain.verdicts.reasons import recorded
@@ -44,7 +51,17 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeServices:
     ],
 )
 def test_the_worst_decides_and_what_was_not_judged_is_told(verdicts, expected):
-    assert summary(verdicts) == expected
+    assert summary(verdicts, good="equals its reference on one replica") == expected
+
+
+class ChangedOnce(TableTrials):
+    """The first group of trials runs in an environment that something else changes."""
+
+    def run(self, environment, case, trials):
+        if not self.ran:
+            self.ran += trials
+            raise EnvironmentChanged("a trial changed a file")
+        return super().run(environment, case, trials)
 
 
 class TestBackend:
@@ -136,7 +153,11 @@ class TestRepro:
         made = repro(world, ReproRequest(release="3.9.0", cases=("identity", "loud")), Heard())
         first, second = made.outcomes
         assert (first.case, first.outcome, first.sentence) == ("identity", Outcome.SKIP, "the canary is red")
-        assert (second.case, second.outcome) == ("loud", Outcome.GOOD)
+        assert (second.case, second.outcome, second.sentence) == ("loud", Outcome.GOOD, "exit code 0")
+
+    def test_what_a_good_model_showed(self, world: FakeServices):
+        (only,) = repro(world, ReproRequest(release="3.8.0", cases=("identity",)), Heard()).outcomes
+        assert (only.outcome, only.sentence) == (Outcome.GOOD, "equals its reference on one replica")
 
     @pytest.mark.parametrize("end", [InfrastructureError("disk full"), Interrupted()])
     def test_a_fault_of_the_machine_and_the_user_s_stop_end_it(self, world: FakeServices, end: HarnessError):
@@ -172,6 +193,13 @@ class TestReproduce:
         assert world.began == [(True, None, ())]
         assert (again.same_environment, again.same_numbers) == (True, True)
         assert [e.finished.trial for e in again.recorded if e.finished] == [f.trial for f in again.finished]
+
+    def test_an_environment_that_was_changed_is_restored_once_more(self, world: FakeServices, folder: Path):
+        world.table = ChangedOnce(TABLE)
+        heard = Heard()
+        assert reproduce(world, ReproduceRequest(run=folder, release="3.9.0"), heard).same_numbers
+        assert [e.key for e in world.built.restored] == ["key-3.9.0"] * 2
+        assert [e.detail for e in heard.events] == ["a trial changed a file: running it once more"]
 
     def test_other_numbers_are_told(self, world: FakeServices, folder: Path):
         world.table.shown["3.9.0"] = "wrong"

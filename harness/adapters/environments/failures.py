@@ -18,6 +18,7 @@ from harness.adapters.environments.index_faults import Claim, Kind, claims, exam
 from harness.adapters.index.listings import Listings
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import redacted
+from harness.adapters.storage.files import disk_errors
 from harness.domain.errors import InfrastructureError
 from harness.domain.trials.shortage import Shortage, shortage_in
 
@@ -155,7 +156,12 @@ def machine_failure(ended: Ended, doing: str) -> InfrastructureError | None:
     killed = ended.exit_code in (-signal.SIGKILL, 128 + signal.SIGKILL)
     lacked = shortage_in(ended.tail) or (Shortage.MEMORY if killed else None)
     if ended.unwritten is not None:
-        lacked, explained = Shortage.DISK, f"{ended.log}: {ended.unwritten}"
+        try:
+            with disk_errors(ended.log, "set HARNESS_HOME to a folder that can be written"):
+                raise ended.unwritten
+        except InfrastructureError as failure:
+            failure.what, failure.where = f"{failure.what} ({doing})", f"{ended.log}: {ended.unwritten}"
+            return failure
     match lacked:
         case Shortage.DISK:
             return InfrastructureError(

@@ -28,7 +28,7 @@ from harness.adapters.processes import child_env
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import redacted, restored
 from harness.adapters.processes.room import check_room, installer_cache
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import EnvironmentChanged, HarnessError, InfrastructureError, Untestable
 from harness.domain.releases.companions import exact, name_of, pin_of
@@ -119,7 +119,7 @@ class Installer:
         if self._kind is Isolation.CHECKS:
             sealing.make_read_only(root)
         layer = _described(key, built, base)
-        write_whole(folder / SEAL, codec.dumps(Layer, layer))
+        write_checked(folder / SEAL, codec.dumps(Layer, layer), key)
         return layer
 
     def _check_whole(self, root: Path, site: Path, lock: Sequence[str]) -> None:
@@ -264,8 +264,8 @@ def _described(key: str, built: Built, base: Layer | None) -> Layer:
 def read_seal(folder: Path) -> Layer | None:
     """What the seal of a folder says, if it is the folder's own; its files are not looked at."""
     try:
-        layer = codec.loads(Layer, (folder / SEAL).read_bytes())
-    except (OSError, codec.Malformed):
+        layer = codec.loads(Layer, read_checked(folder / SEAL, folder.name))
+    except (OSError, ValueError):
         return None
     own = layer.key == folder.name and Path(layer.root).parents[1].name == folder.name
     return layer if own and Path(layer.site).is_relative_to(layer.root) else None
@@ -291,7 +291,7 @@ def sealed(folder: Path, base: str) -> Layer | None:
     except OSError:
         return None
     renewed = replace(layer, fingerprint=seen.fingerprint, newest_ns=seen.newest_ns)
-    write_whole(folder / SEAL, codec.dumps(Layer, renewed))
+    write_checked(folder / SEAL, codec.dumps(Layer, renewed), folder.name)
     return renewed
 
 
@@ -306,17 +306,18 @@ class Standing:
         """The folder of each layer's files."""
         return [Path(layer.root) for layer in self.layers.values()]
 
-    def changed(self, most_files: int | None = None) -> list[str]:
+    def changed(self, most_files: int | None = None, *, viewed: bool = False) -> list[str]:
         """Names of what is not as it was sealed; a layer with changed files is built anew before its next use.
 
         Args:
             most_files: Larger layers are left out.
+            viewed: No trial could write there, so nothing was changed and changed back: the contents decide.
         """
         found = []
         for folder, layer in self.layers.items():
             if most_files is not None and layer.files > most_files:
                 continue
-            names = _changed(folder, layer)
+            names = _changed(folder, layer, viewed=viewed)
             if names and read_seal(folder) == layer:  # else somebody has built it anew already
                 (folder / SEAL).unlink(missing_ok=True)
             found += names
@@ -344,7 +345,7 @@ def standing(home: Home, environment: Environment) -> Standing | None:
     return Standing(layers=layers)
 
 
-def _changed(folder: Path, layer: Layer) -> list[str]:
+def _changed(folder: Path, layer: Layer, *, viewed: bool) -> list[str]:
     """Files of a layer that are not as they were, by name as far as that can be told."""
     root, site = Path(layer.root), Path(layer.site)
     try:
@@ -352,8 +353,8 @@ def _changed(folder: Path, layer: Layer) -> list[str]:
         if seen.fingerprint == layer.fingerprint:
             return []
         names = sealing.changed_since(root, layer.newest_ns)
-        if sealing.only_linked(root, layer.newest_ns) and sealing.contents(root) == layer.contents:
-            return []  # another environment was built from the same files of the cache
+        if (viewed or sealing.only_linked(root, layer.newest_ns)) and sealing.contents(root) == layer.contents:
+            return []  # another environment was built from the same files of the cache, or they were dropped there
     except OSError as error:
         return [f"{folder.name}: {error.strerror}"]
     inside = [str((root / name).relative_to(site)) if (root / name).is_relative_to(site) else name for name in names]

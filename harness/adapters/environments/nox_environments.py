@@ -76,6 +76,7 @@ class NoxEnvironments:
         self._companions = companions
         self._listener = listener
         self._bases: dict[str, Layer] = {}
+        self._locks: dict[Release, tuple[str, ...]] = {}
 
     def prepare(self, release: Release) -> Environment:
         """Resolve, build and seal the environment of one release, or find it in the cache.
@@ -89,10 +90,7 @@ class NoxEnvironments:
             raise Untestable(f"requires Python {release.requires_python}; the timeline runs on {python.version}")
         notify = partial(self._notify, release.version)
         started = time.monotonic()
-        try:
-            lock = self._planner.lock_for(self._companions, release, notify)
-        except Unsatisfiable as failure:
-            raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
+        lock = self._lock_of(release, notify)
         resolve_seconds = time.monotonic() - started
         notes = self._planner.providers.notes(lock)
         environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
@@ -105,7 +103,20 @@ class NoxEnvironments:
             (self._home.folder("environments", environment.key) / SEAL).unlink(missing_ok=True)
             environment = self._assemble(*self._layers(lock), notify, resolve_seconds=resolve_seconds)
             check_installed(release, environment)
+        self._locks[release] = lock
         return replace(environment, notes=notes)
+
+    def _lock_of(self, release: Release, notify: Callable[[str], None]) -> tuple[str, ...]:
+        """The lock with which this release was installed before in this search, else a new one.
+
+        A lock that led to no environment is not kept: the index may say something else at the next try.
+        """
+        if (known := self._locks.pop(release, None)) is not None:
+            return known
+        try:
+            return self._planner.lock_for(self._companions, release, notify)
+        except Unsatisfiable as failure:
+            raise Untestable(f"cannot be installed with these companions: {failure.what[:500]}") from failure
 
     def restore(self, earlier: Environment) -> Environment:
         """Build an environment of a journal again, exactly as its lock says, without resolving anything.

@@ -25,7 +25,7 @@ from harness.adapters.environments.resolver import Resolver, Unsatisfiable
 from harness.adapters.index.package_index import FRESH_SECONDS
 from harness.adapters.index.settings import described, index_settings
 from harness.adapters.processes.redaction import clean
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import Untestable, UsageError
 from harness.domain.releases.companions import Companions, Interpreter, Mode, Wanted, name_of, pin_of, version_of
@@ -44,8 +44,8 @@ def _recent(kind: type[T], file: Path) -> T | None:
     try:
         if not 0 <= time.time() - file.stat().st_mtime < FRESH_SECONDS:
             return None
-        return codec.loads(kind, file.read_bytes())
-    except (OSError, codec.Malformed):
+        return codec.loads(kind, read_checked(file, file.name))
+    except (OSError, ValueError):
         return None
 
 
@@ -89,7 +89,7 @@ class Planner:
             return known
         made = self._plan_anew(timeline, wanted, mode, python)
         made = replace(made, indexes=clean(tuple(described(index_settings()))))
-        write_whole(file, codec.dumps(Companions, made))
+        write_checked(file, codec.dumps(Companions, made), file.name)
         return made
 
     def _file(self, kind: str, *parts: object) -> Path:
@@ -166,7 +166,7 @@ class Planner:
             )
         except Unsatisfiable as failure:
             raise Unsatisfiable(f"{self._clash(companions, release)}{failure.what}") from failure
-        write_whole(file, codec.dumps(tuple[str, ...], lock))
+        write_checked(file, codec.dumps(tuple[str, ...], lock), file.name)
         return lock
 
     def _clash(self, companions: Companions, release: Release) -> str:

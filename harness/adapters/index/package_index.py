@@ -19,7 +19,7 @@ from harness.adapters.index.address import index_address
 from harness.adapters.index.deadline import within
 from harness.adapters.index.files import collect, pure_wheels
 from harness.adapters.index.settings import ADDRESS_VARIABLES
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.releases.index_page import IndexPage
@@ -61,12 +61,14 @@ class PackageIndex:
             if cached is not None:
                 return self._fall_back(package, cached, error)
             raise UsageError(
-                f"the index has no package {package!r}", where=package, hint="check the spelling of --package"
+                f"the index has no package {package!r}",
+                where=package,
+                hint=f"check the spelling of --package, and the index's address ({', '.join(ADDRESS_VARIABLES)})",
             ) from None
         except (requests.RequestException, ValueError, OSError) as error:
             return self._fall_back(package, cached, error)
         page = IndexPage(package=name, fetched=time.time(), releases=collect(name, files), wheels=pure_wheels(files))
-        write_whole(self._file(name), codec.dumps(IndexPage, page))
+        write_checked(self._file(name), codec.dumps(IndexPage, page), name)
         return page
 
     def releases(self, package: str) -> tuple[Release, ...]:
@@ -147,8 +149,8 @@ class PackageIndex:
     def _cached(self, package: str) -> IndexPage | None:
         """Return the cached page; an unreadable one counts as absent."""
         try:
-            return codec.loads(IndexPage, self._file(package).read_bytes())
-        except (OSError, codec.Malformed):
+            return codec.loads(IndexPage, read_checked(self._file(package), package))
+        except (OSError, ValueError):
             return None
 
 

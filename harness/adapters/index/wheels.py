@@ -23,6 +23,9 @@ LARGEST_WHEEL = 50_000_000  # bytes; a pure-Python wheel of Keras has two millio
 WHEEL_SECONDS = 300.0  # for a whole wheel
 LARGEST_FILE = 5_000_000  # bytes after unpacking; a hostile wheel may claim far more
 
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError)  # encrypted: RuntimeError
+_HINT = "check the address of the index and its credentials, then run the same command again"
+
 
 def read_files(home: Home, package: str, version: str, wheel: WheelFile, names: Sequence[str]) -> dict[str, str]:
     """Return the text of the named files of one wheel; those that it lacks are absent.
@@ -30,19 +33,30 @@ def read_files(home: Home, package: str, version: str, wheel: WheelFile, names: 
     The wheel is fetched once, checked against its hash, and stored in the cache.
 
     Raises:
-        Untestable: the wheel is damaged, too large, or not what the index promised.
-        InfrastructureError: the index does not answer.
+        Untestable: the wheel is too large, or is broken although its hash is the published one.
+        InfrastructureError: the index does not answer, or sends what it did not publish.
     """
     name = f"{package}-{version}-{(wheel.sha256 or 'unhashed')[:16]}.whl"
     path = home.folder("wheels") / re.sub(r"[^A-Za-z0-9._+!-]", "_", name)  # an index may answer anything
-    if not path.exists():
-        _fetch_in_time(wheel, path)
+    if path.exists():
+        try:
+            return _members(path, names)
+        except _UNREADABLE:  # damaged since it was fetched
+            path.unlink(missing_ok=True)
+    _fetch_in_time(wheel, path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            return {name: _member(archive, name) for name in names if name in archive.NameToInfo}
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError) as error:  # encrypted: Runtime
+        return _members(path, names)
+    except _UNREADABLE as error:
         path.unlink(missing_ok=True)
-        raise Untestable(f"the wheel cannot be read: {error}", where=f"{package} {version}") from error
+        what, where = f"the wheel cannot be read: {error}", f"{package} {version}"
+        if wheel.sha256:
+            raise Untestable(what, where=where) from error
+        raise InfrastructureError(what, where=where, hint=_HINT) from error  # an index without hashes may send anything
+
+
+def _members(path: Path, names: Sequence[str]) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: _member(archive, name) for name in names if name in archive.NameToInfo}
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> str:
@@ -77,7 +91,9 @@ def _fetch(wheel: WheelFile, path: Path) -> None:
                     if size > LARGEST_WHEEL:
                         raise Untestable(f"the wheel is larger than {LARGEST_WHEEL} bytes", where=path.name)
         if wheel.sha256 and hashed.hexdigest() != wheel.sha256:
-            raise Untestable("the wheel's hash is not the one that the index promised", where=path.name)
+            raise InfrastructureError(
+                "the wheel's hash is not the one that the index promised", where=path.name, hint=_HINT
+            )
         partial.replace(path)
     except requests.RequestException as error:
         raise InfrastructureError(

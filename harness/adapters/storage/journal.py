@@ -6,14 +6,15 @@ import contextlib
 import gc
 import re
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from harness import codec
 from harness.adapters.storage import formats, json_lines
+from harness.adapters.storage.checksums import marked, unmarked
 from harness.adapters.storage.files import disk_errors, write_whole
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.findings.question import Question
@@ -134,7 +135,7 @@ class FileJournal:
             )
         how = "removed" if found is None else "replaced" if found[:2] != (self._written or ())[:2] else "changed"
         lines = [formats.dumps(RunHeader, self.header), *(codec.dumps(Entry, entry) for entry in self._entries)]
-        write_whole(self._path, "".join(f"{line}\n" for line in lines))
+        write_whole(self._path, "".join(f"{marked(line)}\n" for line in lines))
         self._written = _identity(self._path)
         self._problem = f"{self._path} was {how} during the run; it was written again, and nothing is lost"
 
@@ -164,7 +165,7 @@ def read(folder: Path) -> tuple[RunHeader, list[Entry]]:
             hint="start it again without --resume",
         )
     try:
-        header = formats.loads(RunHeader, first, where=str(path))
+        header = formats.loads(RunHeader, unmarked(first), where=str(path))
         with _no_collection():
             entries = _shared(_entry(line) for line in lines)
     except codec.Malformed as error:
@@ -206,20 +207,49 @@ def _no_collection() -> Iterator[None]:
 
 
 def _shared(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries, with one object for each environment: the trials of a release repeat it, lock and all."""
-    known: dict[str, Environment] = {}
+    """The entries, with one object for each value that most of them repeat: they take half of the room.
+
+    They were read a moment ago and nobody else has them, so their fields can be set.
+    """
+    places: dict[str, Environment] = {}
+    values: dict[object, object] = {}
     found = []
     for entry in entries:
         place = entry.environment
-        if place is not None and known.setdefault(place.key, place) == place:
-            entry = replace(entry, environment=known[place.key])  # noqa: PLW2901 - the copy takes its place
+        if place is not None:
+            if places.setdefault(place.key, place) == place:
+                object.__setattr__(entry, "environment", places[place.key])
+            _share(place, _OF_ENVIRONMENT, values)
+        if entry.finished is not None:
+            _share(entry.finished.trial, _OF_TRIAL, values)
+            observation = entry.finished.observation
+            _share(observation, _OF_OBSERVATION, values)
+            for name in _OFTEN_EMPTY:
+                if not getattr(observation, name):
+                    object.__setattr__(observation, name, _EMPTY)
+        _share(entry, ("release",), values)
         found.append(entry)
     return found
 
 
+_OF_ENVIRONMENT = ("python", "isolation")
+_OF_TRIAL = ("release", "variant")
+_OF_OBSERVATION = ("ending", "versions", "devices", "fix", "data_digest")
+_OFTEN_EMPTY = ("steps", "final", "evaluated")  # numbers are not shared: 0.0 equals -0.0
+_EMPTY: Mapping[str, Any] = {}
+
+
+def _share(owner: object, names: Sequence[str], values: dict[object, object]) -> None:
+    """Let fields have the first object of their value."""
+    for name in names:
+        value = getattr(owner, name)
+        key = tuple(value.items()) if isinstance(value, dict) else value
+        object.__setattr__(owner, name, values.setdefault((name, key), value))
+
+
 def _entry(line: bytes) -> Entry:
     """Read one line; a key names a file of the report, and a stranger's must not lead out of the folder."""
-    entry = codec.loads(Entry, line)
+    entry = codec.loads(Entry, unmarked(line))
     if entry.environment is not None and not _KEY.fullmatch(entry.environment.key):
         raise codec.Malformed(f"environment.key: {entry.environment.key[:80]!r} is not a key")
     return entry

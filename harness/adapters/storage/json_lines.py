@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
 
+from harness.adapters.storage.checksums import marked
 from harness.adapters.storage.files import disk_errors
 
 
 def append(path: Path, line: str, *, hint: str) -> None:
-    """Write one line, or none; when this returns, it is on the disk. A line that a kill left half written is cut off.
+    """Write one line with its checksum, or none; when this returns, it is on the disk.
+
+    A line that a kill left half written is cut off.
 
     Args:
         path: The file; made when it is missing.
@@ -26,7 +29,7 @@ def append(path: Path, line: str, *, hint: str) -> None:
         size, whole = _sizes(file)
         if whole < size:
             file.truncate(whole)
-        rest = memoryview(line.encode() + b"\n")
+        rest = memoryview(marked(line).encode() + b"\n")
         try:
             while rest:
                 rest = rest[file.write(rest) :]

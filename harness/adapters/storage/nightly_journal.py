@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 
 from harness import codec
 from harness.adapters.storage import formats, json_lines
+from harness.adapters.storage.checksums import unmarked
 from harness.adapters.storage.files import disk_errors
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.nightly.nights import NightRecord
@@ -75,7 +76,7 @@ def read(folder: Path) -> list[Line]:
 
 def _line(number: int, text: bytes, path: Path) -> Line:
     try:
-        return formats.loads(Line, text, where=str(path))
+        return formats.loads(Line, unmarked(text), where=str(path))
     except codec.Malformed as error:
         raise UsageError(
             f"the journal of nights is damaged in line {number}: {str(error)[:300]}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -127,14 +127,14 @@ def check_canary(results: Path, ended: Ended, *, speaks: Collection[EndingKind] 
     Args:
         results: Folder of the results.
         ended: How the probe ended.
-        speaks: Ends of the import of the package under test whose meaning the case says itself.
+        speaks: Ends whose meaning the case says itself: a script need neither import the package nor train.
 
     Returns:
-        Whether it finished; False: the package under test cannot be imported, which is for the case to say.
+        Whether it finished; False: what the case shows is for the case to say (but see `check_alike`).
     """
     canary = read_result(results / "canary.json", ended)
     ending = canary.ending
-    if ending.kind in speaks and ending.stage is Stage.LOAD:
+    if ending.kind in speaks and ending.stage is not Stage.IMPORT:
         return False
     if ending.kind is EndingKind.SIGNALLED and ending.signal == signal.SIGKILL:
         raise Transient("the canary was killed: memory may have run out", hint="use fewer --jobs and run it again")
@@ -143,9 +143,23 @@ def check_canary(results: Path, ended: Ended, *, speaks: Collection[EndingKind] 
     if ending.stage in (Stage.IMPORT, Stage.LOAD):
         raise Untestable(redacted(f"cannot be imported: {_while_importing(ending)}"))
     if ending.kind is not EndingKind.FINISHED:
-        why = ending.message or canary.output.strip()[-300:]
-        raise Untestable(f"the canary (a tiny one-replica training) is red: {ending.kind.value}: {why}")
+        raise _red(canary)
     return True
+
+
+def check_alike(results: Path, ended: Ended, seen: Sequence[Observation]) -> None:
+    """Raise where a script fails by the very error of a canary that is red: then it is the environment's."""
+    canary = read_result(results / "canary.json", ended)
+    message = (canary.ending.message or "").strip().splitlines()[:1]
+    trained = canary.ending.kind is EndingKind.RAISED and canary.ending.stage is not Stage.LOAD
+    failed = [one.output for one in seen if one.ending.exit_code != 0]
+    if trained and message and any(message[0] in output for output in failed):
+        raise _red(canary)
+
+
+def _red(canary: Observation) -> Untestable:
+    why = canary.ending.message or canary.output.strip()[-300:]
+    return Untestable(f"the canary (a tiny one-replica training) is red: {canary.ending.kind.value}: {why}")
 
 
 def _while_importing(ending: Ending) -> str:

@@ -19,9 +19,9 @@ from harness.adapters.processes import child_env
 from harness.adapters.processes.memory import share_of_free
 from harness.adapters.processes.process import Processes
 from harness.adapters.processes.room import check_room, check_room_after
-from harness.adapters.storage.files import write_whole
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
-from harness.adapters.trials.probing import Probe
+from harness.adapters.trials.probing import Probe, needs_canary
 from harness.domain.cases.case import Case
 from harness.domain.cases.inline_metadata import metadata_lines
 from harness.domain.cases.symptoms import Symptom
@@ -159,9 +159,13 @@ class ProbeTrials:
     def _in_views(
         self, environment: Environment, case: Case, group: Sequence[Trial], used: Standing
     ) -> list[Observation]:
-        """Run a group in private views; where one of several writes there, each gets a view of its own."""
+        """Run a group in private views; where something writes there, each trial gets a view of its own.
+
+        The canary of a new environment counts too: the package under test may write while it is imported.
+        """
+        first = needs_canary(environment, case)
         observed = self._probe.observe(environment, case, group, used.folders)
-        if len(group) > 1 and any(one.changed for one in observed):
+        if (len(group) > 1 or first) and any(one.changed for one in observed):
             return [one for trial in group for one in self._probe.observe(environment, case, [trial], used.folders)]
         return observed
 
@@ -180,7 +184,7 @@ class ProbeTrials:
         """
         place = (self._home.root, environment.key)
         alone = place in _SUSPECTS
-        if changed := used.changed(MOST_CHECKED if viewed else None):
+        if changed := used.changed(MOST_CHECKED if viewed else None, viewed=viewed):
             _SUSPECTS.add(place)
             raise EnvironmentChanged(_sentence(changed), where=environment.executable, own=alone and not viewed)
         _SUSPECTS.discard(place)
@@ -228,10 +232,7 @@ class ProbeTrials:
         started = time.monotonic()
         path = self._file(environment, case, trial)
         try:
-            seal, _, text = path.read_text(encoding="utf-8").partition("\n")
-            if seal != _checksum(self._key(environment, case, trial), text):
-                return None  # damaged, or of a version that wrote no checksum and may have kept what it should not
-            observation = codec.loads(Observation, text)
+            observation = codec.loads(Observation, read_checked(path, self._key(environment, case, trial)))
         except (OSError, ValueError):
             return None
         if not _kept(observation, case):
@@ -241,14 +242,8 @@ class ProbeTrials:
     def _keep(self, environment: Environment, case: Case, trial: Trial, observation: Observation) -> FinishedTrial:
         if _kept(observation, case):
             text = codec.dumps(Observation, observation)
-            seal = _checksum(self._key(environment, case, trial), text)
-            write_whole(self._file(environment, case, trial), f"{seal}\n{text}")
+            write_checked(self._file(environment, case, trial), text, self._key(environment, case, trial))
         return FinishedTrial(trial=trial, observation=observation, seconds=observation.durations.get("total", 0.0))
-
-
-def _checksum(key: str, text: str) -> str:
-    """First line of a cached trial, as JSON: a damaged file does not have it, nor one with another name."""
-    return json.dumps({"sha256": hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()})
 
 
 def _sentence(changed: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
 from harness.adapters.trials.fixes import Patched, patched_tree
 from harness.adapters.trials.probe_results import (
+    check_alike,
     check_canary,
     check_imports,
     import_failure,
@@ -101,11 +102,10 @@ class Probe:
         text = _exact_text(case)
         module = module_of(case.package, case.import_name, environment.executable)
         case = case if module == case.import_name else replace(case, module=module)
-        sealed = Path(environment.executable).parents[1] / _canary_file(case)
         note = ""
         fix = self._fixes.get(trials[0].variant.fix or "")
         patching = fix is not None and fix.patches_files
-        needs_canary = not sealed.exists() and not patching  # a patched copy proves nothing about the environment
+        with_canary = needs_canary(environment, case) and not patching  # a patched copy proves nothing
         with self._home.scratch() as scratch, disk_errors(scratch, "set HARNESS_HOME to a folder with space"):
             results = scratch / "results"
             results.mkdir()
@@ -118,7 +118,7 @@ class Probe:
             ]
             import_seconds = self._times.deadline_seconds
             request = {
-                **self._request(case, described, with_canary=needs_canary),
+                **self._request(case, described, with_canary=with_canary),
                 "results": str(results),
                 "import_seconds": import_seconds,
                 "case": str(path),
@@ -142,9 +142,12 @@ class Probe:
                 imported = check_imports(case, results, trials[0].release, ended, environment.executable)
                 self._times.add(imported.seconds)
                 note = imported.note
-            if needs_canary and check_canary(results, ended, speaks=speaks(case)):
-                sealed.touch()
+            green = not with_canary or check_canary(results, ended, speaks=speaks(case))
             read = [read_result(results / f"{one['id']}.json", ended) for one in described]
+            if not green:
+                check_alike(results, ended, read)
+            elif with_canary:
+                _canary(environment, case).touch()
             changed = tuple(views.written()[:MOST_CHANGED])
             executed = _measured(scratch / MEASURED) if fix is not None and fix.measured else ()
             noted = [replace(one, changed=changed, notes=(note,) if note else (), imported=executed) for one in read]
@@ -221,6 +224,15 @@ class Probe:
         if fix is not None and not fix.patches_files:
             described["fix"] = {"name": fix.name, "path": fix.path, "options": dict(fix.options)}
         return described
+
+
+def needs_canary(environment: Environment, case: Case) -> bool:
+    """Whether no canary was good in an environment yet: then one runs first, beside the trials."""
+    return not _canary(environment, case).exists()
+
+
+def _canary(environment: Environment, case: Case) -> Path:
+    return Path(environment.executable).parents[1] / _canary_file(case)
 
 
 def _placed(case: Case, text: str, place: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -82,6 +82,15 @@ class Folded:
             self.baseline = baseline
             self.states = SearchHistory(len(self._timeline.releases))
             changed.update(self._entries)
+
+    def next_repeat(self, place: int) -> int:
+        """The lowest number that no run of a release has; a damaged journal may lack one in between."""
+        return first_free(repeats(self._entries.get(place, ()), self._variant))
+
+
+def first_free(numbers: Collection[int]) -> int:
+    """The lowest number from 0 that is not among these."""
+    return next(number for number in range(len(numbers) + 1) if number not in numbers)
 
 
 def history(case: Case, timeline: Timeline, entries: Sequence[Entry], variant: Variant) -> SearchHistory:

@@ -66,14 +66,27 @@ class FixResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FixReport:
-    """The whole answer of ``verify-fix``; every report is a pure function of it.
+class ReportHead:
+    """How every report about fixes begins.
 
     Attributes:
         schema_version: Version of this shape.
         title: Title of the case.
         question: What was asked.
         environment: What all environments share.
+    """
+
+    schema_version: int = 1
+    title: str
+    question: Question
+    environment: SharedEnvironment
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixReport(ReportHead):
+    """The whole answer of ``verify-fix``; every report is a pure function of it.
+
+    Attributes:
         targets: Symptoms to be cured.
         fixes: One result per fix.
         workarounds: What pinning a release is worth, one sentence per stretch of equal releases.
@@ -84,10 +97,6 @@ class FixReport:
         reproduce: The command that asks the same again.
     """
 
-    schema_version: int = 1
-    title: str
-    question: Question
-    environment: SharedEnvironment
     targets: tuple[Symptom, ...]
     fixes: tuple[FixResult, ...]
     workarounds: tuple[str, ...] = ()

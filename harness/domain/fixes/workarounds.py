@@ -24,10 +24,8 @@ from enum import Enum
 
 from harness.domain.cases import parameters
 from harness.domain.cases.case import Case, Level, Workaround
-from harness.domain.findings.question import Question
-from harness.domain.findings.run import SharedEnvironment
 from harness.domain.fixes.claims import ClaimFinding
-from harness.domain.fixes.grades import Grade, Graded
+from harness.domain.fixes.grades import Grade, Graded, ReportHead
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.verdict import Outcome
 
@@ -86,14 +84,10 @@ class WorkaroundRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WorkaroundReport:
+class WorkaroundReport(ReportHead):
     """The whole answer of ``harness workarounds``; every report is a pure function of it.
 
     Attributes:
-        schema_version: Version of this shape.
-        title: Title of the case.
-        question: What was asked.
-        environment: What all environments share.
         counts: Numbers of replicas, in the order of the columns.
         versions: Releases, in the order of the columns.
         rows: One per workaround.
@@ -103,10 +97,6 @@ class WorkaroundReport:
         reproduce: The command that asks the same again.
     """
 
-    schema_version: int = 1
-    title: str
-    question: Question
-    environment: SharedEnvironment
     counts: tuple[int, ...]
     versions: tuple[str, ...]
     rows: tuple[WorkaroundRow, ...]

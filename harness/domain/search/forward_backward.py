@@ -80,8 +80,7 @@ class SharedRate:
                 forward = _forward_shared if count >= KEPT else _forward_shared.__wrapped__
                 group = forward(g, b, like_g, like_b, change, count)
                 for *_, scale, _, _, _, same in group:
-                    step = math.log(scale)
-                    for _ in range(same):  # a product would differ in its last bits
+                    for step in _repeated(math.log(scale), same):
                         evidence += step
                 self._blocks += group
                 g, b, *_ = group[-1]
@@ -117,6 +116,11 @@ class SharedRate:
                 back_b = (1 - change) * ahead_b + change * ahead_g
                 found.append((1, b * back_b, g * change * ahead_b, b * change * ahead_g))
         return Smoothed(stretches=found[::-1])
+
+
+def _repeated(step: float, count: int) -> list[float]:
+    """What is to be added for as many equal steps: a product differs in its last bits, so short ones are added up."""
+    return [step] * count if count <= SETTLING else [step * count]
 
 
 _Shared = tuple[float, float, float, float, float, float, int]
@@ -168,7 +172,7 @@ class OwnRates:
             forward = _forward_own if count >= KEPT else _forward_own.__wrapped__
             blocks = forward(state, step, count)
             for _, scale, same in blocks:
-                logs += [math.log(scale)] * same
+                logs += _repeated(math.log(scale), same)
             self._groups.append((state, step, count, blocks))
             state = blocks[-1][0]
         self.evidence = sum(logs)

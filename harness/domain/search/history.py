@@ -82,6 +82,40 @@ class ReleaseState:
 History = Sequence[ReleaseState]
 
 
+Forced = bool | None
+"""The state of a place that is laid down: bad or good; None leaves it open."""
+
+Group = tuple[int, Tally, Forced, int]
+"""Neighbours with equal runs and equal distances to the place before: distance, runs, state, count."""
+
+_CELL = 512
+"""So many neighbouring places of the timeline are grouped together: one run more makes the groups of one cell anew."""
+
+
+def grouped(
+    known: Sequence[tuple[int, Tally]], before: int | None = None, given: Mapping[int, bool] | None = None
+) -> tuple[Group, ...]:
+    """Put equal neighbours together.
+
+    Args:
+        known: Each place with its runs, in order.
+        before: The place before the first; None: there is none, and the first has the distance 0.
+        given: Positions in `known` whose state is laid down.
+    """
+    found: list[Group] = []
+    same: tuple[int, Tally, Forced] = (0, NOTHING, None)
+    last, count = before, 0
+    for k, (place, tally) in enumerate(known):
+        this = (0 if last is None else place - last, tally, given.get(k) if given else None)
+        last = place
+        if this == same:
+            count += 1
+        else:
+            found += [(*same, count)] if count else []
+            same, count = this, 1
+    return (*found, (*same, count)) if count else ()
+
+
 class Known:
     """The releases that tell of one symptom: where each is, whether it failed, and where that changes."""
 
@@ -91,6 +125,7 @@ class Known:
         self.tallies: dict[int, Tally] = {}
         self._changes: dict[int, int] = {}
         self._starts: list[int] = []
+        self._cells: dict[int, tuple[int, tuple[Group, ...], int] | None] = {}
 
     @property
     def changes(self) -> Iterator[tuple[int, int]]:
@@ -101,6 +136,7 @@ class Known:
         """Say what the runs at one place are now; there is at least one."""
         old = self.tallies.get(place)
         self.tallies[place] = tally
+        self._cells[place // _CELL] = None
         if old is not None and bool(old.bad) is bool(tally.bad):
             return
         self.failing += bool(tally.bad) - bool(old is not None and old.bad)
@@ -114,10 +150,39 @@ class Known:
                 self._changes[before] = after
                 insort(self._starts, before)
 
+    def groups(self) -> tuple[Group, ...]:
+        """Equal neighbours together, of all places."""
+        found: list[Group] = []
+        last: int | None = None
+        for number in sorted(self._cells):
+            first, inner, end = self._cells[number] or self._cell(number)
+            _join(found, (0 if last is None else first - last, self.tallies[first], None, 1))
+            for group in inner[:1]:
+                _join(found, group)
+            found += inner[1:]
+            last = end
+        return tuple(found)
+
+    def _cell(self, number: int) -> tuple[int, tuple[Group, ...], int]:
+        """The first place of a cell, the groups of all others in it, and the last place."""
+        low = bisect_left(self.places, number * _CELL)
+        own = self.places[low : bisect_left(self.places, (number + 1) * _CELL)]
+        inner = grouped([(place, self.tallies[place]) for place in own[1:]], own[0])
+        self._cells[number] = made = (own[0], inner, own[-1])
+        return made
+
     def _forget(self, places: Sequence[int]) -> None:
         for place in places[:-1]:
             if self._changes.pop(place, None) is not None:
                 del self._starts[bisect_left(self._starts, place)]
+
+
+def _join(groups: list[Group], more: Group) -> None:
+    """Put a group behind others, or into the last one where it is its like."""
+    if groups and groups[-1][:3] == more[:3]:
+        groups[-1] = (*more[:3], groups[-1][3] + more[3])
+    else:
+        groups.append(more)
 
 
 class SearchHistory(Sequence[ReleaseState]):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.search.forward_backward import Figures, OwnRates, SharedRate
-from harness.domain.search.history import NOTHING, History, ReleaseState, SearchHistory, Tally
+from harness.domain.search.history import Forced, Group, History, ReleaseState, SearchHistory, Tally, grouped
 from harness.domain.verdicts.reasons import Reason, ReasonKind
 from harness.domain.verdicts.verdict import Outcome, Verdict, skip
 
@@ -59,8 +59,6 @@ NEGLIGIBLE = 1e-5
 
 _TINY = 1e-200
 """Floor of a likelihood: hundreds of runs that contradict a hypothesis refute it without dividing by zero."""
-
-_NOTHING_GIVEN: Mapping[int, bool] = {}
 
 _WEIGHTS = (ALWAYS_WEIGHT, *(((1 - ALWAYS_WEIGHT) / (len(RATES) - 1),) * (len(RATES) - 1)))
 
@@ -156,12 +154,12 @@ def posterior_of(history: History, symptom: Symptom) -> Posterior:
     """Weigh all runs of all releases for one symptom."""
     if isinstance(history, SearchHistory):
         one = history.known(symptom)
-        known = [(place, one.tallies[place]) for place in one.places]
+        places, groups = tuple(one.places), one.groups()
     else:
         tallies = ((index, state.tally(symptom)) for index, state in enumerate(history) if state.runs)
         known = [(index, tally) for index, tally in tallies if tally.runs]
-    places = tuple([place for place, _ in known])
-    return Posterior(symptom=symptom, places=places, stretches=_weigh(_groups(known), _change(history)))
+        places, groups = tuple([place for place, _ in known]), grouped(known)
+    return Posterior(symptom=symptom, places=places, stretches=_weigh(groups, _change(history)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,29 +255,7 @@ def verdict_on(state: ReleaseState, known: Settled, index: int) -> Verdict | Non
 
 
 _Known = Sequence[tuple[int, Tally]]
-_Forced = bool | None
-_Groups = tuple[tuple[int, Tally, _Forced, int], ...]
-
-
-def _groups(known: _Known, given: Mapping[int, bool] = _NOTHING_GIVEN) -> _Groups:
-    """Neighbours with equal runs and equal distances to the place before, together: distance, runs, state, count.
-
-    Args:
-        known: Each place with its runs.
-        given: Positions in `known` whose state is laid down: bad or good.
-    """
-    found: list[tuple[int, Tally, _Forced, int]] = []
-    same: tuple[int, Tally, _Forced] = (0, NOTHING, None)
-    last, count = -1, 0
-    for k, (place, tally) in enumerate(known):
-        this = (place - last if k else 0, tally, given.get(k) if given else None)
-        last = place
-        if this == same:
-            count += 1
-        else:
-            found += [(*same, count)] if count else []
-            same, count = this, 1
-    return tuple([*found, (*same, count)] if count else found)
+_Groups = tuple[Group, ...]
 
 
 @lru_cache(maxsize=64)
@@ -323,7 +299,7 @@ def _joint(known: _Known, change: float, before: int, after: int, turns_bad: boo
     By Bayes: how much worse the runs are explained when both states are given.
     """
     given = {before: not turns_bad, after: turns_bad}
-    with_both, plain = (_evidence(_hypotheses(_groups(known, states), change)) for states in (given, _NOTHING_GIVEN))
+    with_both, plain = (_evidence(_hypotheses(grouped(known, given=states), change)) for states in (given, None))
     return math.exp(with_both - plain)
 
 
@@ -348,7 +324,7 @@ def _hypotheses(groups: _Groups, change: float) -> list[tuple[SharedRate | OwnRa
     return [*chains, (OwnRates(rows, _WEIGHTS, changes, STARTS_BAD, OTHER_RATE, counts), OWN_RATES)]
 
 
-def _as_given(likelihoods: list[float], forced: _Forced) -> list[float]:
+def _as_given(likelihoods: list[float], forced: Forced) -> list[float]:
     if forced is None:
         return likelihoods
     return [likelihood if (n > 0) is forced else 0.0 for n, likelihood in enumerate(likelihoods)]

@@ -309,11 +309,11 @@ def _worth_repeating(
     for stretch in posterior.stretches:  # all places of one have the same runs
         doubt = min(stretch.bad, 1 - stretch.bad)
         tally = history[posterior.places[first]].tally(posterior.symptom)
-        places = posterior.places[first : first + stretch.size]
-        first += stretch.size
         against, agreeing = (tally.good, tally.bad) if stretch.bad >= 0.5 else tally
         if (doubt > allowed and (against or tally.bad)) or (against and not agreeing):
+            places = posterior.places[first : first + stretch.size]
             yield from ((index, doubt) for index in places if index not in moving)
+        first += stretch.size
 
 
 def _last_before(blocked: Sequence[int], first: int | None, last: int, *, backwards: bool) -> int:

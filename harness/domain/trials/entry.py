@@ -9,7 +9,7 @@ from harness.domain.trials.crossing import Crossing
 from harness.domain.trials.trial import Environment, FinishedTrial
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
     """One line of the journal: a finished trial, or a release that cannot be tested.
 

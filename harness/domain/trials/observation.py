@@ -44,7 +44,7 @@ class Stage(str, Enum):
     SCRIPT = "script"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
     """How the trial ended and where.
 
@@ -140,7 +140,7 @@ class FixFacts:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Observation:
     """Everything one trial showed.
 

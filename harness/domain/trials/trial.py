@@ -9,7 +9,7 @@ from harness.domain.trials.observation import Observation
 from harness.domain.trials.variant import Variant
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
     """A sealed environment.
 
@@ -34,7 +34,7 @@ class Environment:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
     """What identifies one trial within a run."""
 
@@ -43,7 +43,7 @@ class Trial:
     repeat: int = 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class FinishedTrial:
     """One finished trial with its facts."""
 

@@ -56,7 +56,7 @@ def verify_release(
     )
     header = plan.header(services, rerun.of_fixed_in(services.cases.callable_as(case), request, plan.question))
     beside_cure = _companions_of_cure(services, case, cure, companions, request)
-    with open_run(services, header, request, "verify") as journal:
+    with open_run(services, header, request, "verify") as journal, resumable(journal, header.reproduce):
         pool = services.pool(1)
         trials = services.trials(fresh=request.fresh)
 
@@ -64,7 +64,7 @@ def verify_release(
             environments = services.environments(chosen, listener)
             return Runner(pool=pool, environments=environments, trials=trials, listener=listener)
 
-        with pool, resumable(journal, header.reproduce):
+        with pool:
             before = _last_broken(header, earlier, runner(companions), journal)
             _try(replace(header, case=replace(case, package=cure.package)), [cure], runner(beside_cure), journal)
         report = compose(header, before, cure, journal.entries())
@@ -78,7 +78,14 @@ def _fixed_release(services: Services, case: Case, request: VerifyRequest, liste
     wanted = request.fixed_in or ""
     if wanted == "nightly":
         page = page_of(services, nightly_package(case.package), listener)
-        return sort((r for r in page.releases if r.yanked is None), Order.VERSION)[-1]
+        usable = sort((r for r in page.releases if r.yanked is None), Order.VERSION)
+        if not usable:
+            raise UsageError(
+                f"there is no nightly of {case.package} that is not yanked",
+                where="--fixed-in nightly",
+                hint="name a release, or a commit with --clone",
+            )
+        return usable[-1]
     if is_commit(wanted) and request.clone is not None:
         return services.clone(request.clone, case.package).commit(wanted)
     return find_release(services, case.package, wanted, listener, where="--fixed-in")

@@ -144,7 +144,7 @@ def _verify_range(
         fixes=tuple(fix.name for fix in fixes),
         targets=targets,
     )
-    with open_run(services, header, request, "verify") as journal:
+    with open_run(services, header, request, "verify") as journal, resumable(journal, command):
         runner = Runner(
             pool=services.pool(request.jobs),
             room=request.jobs,
@@ -152,7 +152,7 @@ def _verify_range(
             trials=services.trials(fresh=request.fresh, jobs=request.jobs, fixes=fixes),
             listener=listener,
         )
-        with runner.pool, resumable(journal, command):
+        with runner.pool:
             control = _with_control(wanted, page.releases, runner, journal)
         report = compose(header, wanted, journal.entries(), control)
         services.reports.fixes(report, journal.folder)

@@ -104,7 +104,7 @@ def measure_workarounds(
         index_seconds=index_seconds,
     )
     header = plan.header(services, rerun.of_workarounds(services.cases.callable_as(case), request, releases))
-    with open_run(services, header, request, "workarounds") as journal:
+    with open_run(services, header, request, "workarounds") as journal, resumable(journal, header.reproduce):
         runner = Runner(
             pool=services.pool(request.jobs),
             room=request.jobs,
@@ -112,7 +112,7 @@ def measure_workarounds(
             trials=services.trials(fresh=request.fresh, jobs=request.jobs),
             listener=listener,
         )
-        with runner.pool, resumable(journal, header.reproduce):
+        with runner.pool:
             measure(survey, runner, journal)
         report = compose(header, survey, journal.entries())
         services.reports.workarounds(report, journal.folder)

@@ -8,10 +8,14 @@ Which nights were run and which were taken over stands in every record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.domain.cases.case import Case
+from harness.domain.errors import UsageError
 from harness.domain.findings import assemble
 from harness.domain.nightly.nights import CaseResult
 from harness.domain.releases.release import Release, Timeline
@@ -22,7 +26,7 @@ from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.nightly.case_runs import search_request
 from harness.jobs.nightly.protocols import CaseRunner
 from harness.jobs.preparation import as_package, variant_of
-from harness.jobs.protocols import Services
+from harness.jobs.protocols import Runs, Services
 from harness.jobs.requests import NightlyRequest
 
 
@@ -85,8 +89,8 @@ def search_all(
     runs = services.runs
     for case in cases:
         own = as_package(services, case, timeline.releases[0].package)
-        place = request.state / f"search-{case.name}"
-        begun = place if place in runs.below(place.parent) else None
+        begun = _begun(runs, request.state, case.name, timeline)
+        place = begun or runs.unused(request.state / f"search-{case.name}")
         wanted = search_request(own, request, timeline, place, resume=begun, max_gap=request.max_gap)
         detail = f"  {case.name}: searching {len(timeline.releases)} nightlies"
         listener.notify(Event(kind=EventKind.MESSAGE, detail=detail))
@@ -95,6 +99,20 @@ def search_all(
         states = assemble.history(own, header.timeline, entries, variant_of(own))
         searched[case.name] = SearchedNights(versions=header.timeline.versions, states=tuple(states))
     return searched
+
+
+def _begun(runs: Runs, state: Path, name: str, timeline: Timeline) -> Path | None:
+    """The search of these very nights that was begun earlier; that of fewer or other ones is left as it is.
+
+    What a search of fewer nights ran is in the cache of trials, so that one of more nights runs only what is new.
+    """
+    names = re.compile(rf"search-{re.escape(name)}(-[0-9]+)?")
+    places = [place for place in runs.below(state) if names.fullmatch(place.name)]
+    for place in places:
+        with suppress(UsageError):  # damaged: it is searched anew
+            if runs.read(place)[0].timeline.versions == timeline.versions:
+                return place
+    return None
 
 
 def _outcomes(state: ReleaseState) -> dict[str, frozenset[Outcome]]:

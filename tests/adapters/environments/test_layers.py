@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -29,10 +29,11 @@ from harness.adapters.environments.layers import (
 from harness.adapters.index.listings import Listings
 from harness.adapters.processes.process import Ended, Processes
 from harness.adapters.processes.redaction import remember
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import EnvironmentChanged, InfrastructureError, Untestable
 from harness.domain.trials.trial import Environment
-from tests.local_index import LOGIN, LocalIndex, answers, respond, says, times
+from tests.local_index import LOGIN, REFUSALS, LocalIndex, respond, times
 from tests.toys import Toy
 
 BASE = "/cache/environments/base/lib/python3.11/site-packages"
@@ -64,13 +65,21 @@ def folder(tmp_path: Path) -> Path:
         "base": BASE,
         "base_key": "",
     }
-    (tmp_path / KEY / SEAL).write_text(json.dumps(seal))
+    put(tmp_path / KEY, seal)
     return tmp_path / KEY
 
 
+def seal_of(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads(read_checked(folder / SEAL, folder.name))
+    return found
+
+
+def put(folder: Path, seal: Mapping[str, object]) -> None:
+    write_checked(folder / SEAL, json.dumps(seal), folder.name)
+
+
 def change(folder: Path, **values: object) -> None:
-    seal = json.loads((folder / SEAL).read_text())
-    (folder / SEAL).write_text(json.dumps({**seal, **values}))
+    put(folder, {**seal_of(folder), **values})
 
 
 def test_a_sealed_layer_is_used(folder: Path) -> None:
@@ -88,10 +97,18 @@ def test_a_seal_that_cannot_be_read_is_none(folder: Path, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["key", "executable", "site", "root", "fingerprint", "contents"])
 def test_a_seal_that_lacks_something_is_none(folder: Path, name: str) -> None:
-    seal = json.loads((folder / SEAL).read_text())
+    seal = seal_of(folder)
     del seal[name]
-    (folder / SEAL).write_text(json.dumps(seal))
+    put(folder, seal)
     assert sealed(folder, BASE) is None
+
+
+def test_so_is_one_in_which_a_bit_turned_over(folder: Path) -> None:
+    """It would name another folder of companions, and every release would lack them."""
+    content = (folder / SEAL).read_bytes()
+    for place in range(0, len(content), 7):
+        (folder / SEAL).write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert read_seal(folder) is None
 
 
 def test_an_edit_breaks_the_seal(folder: Path) -> None:
@@ -114,15 +131,16 @@ def test_a_seal_of_another_layer_is_none(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "another-key"
     folder.rename(other)
     assert sealed(other, BASE) is None
-    change(other, key="another-key")
+    seal = json.loads(read_checked(other / SEAL, KEY))
+    put(other, {**seal, "key": "another-key"})
     assert sealed(other, BASE) is None, "its files lie in the folder of the first"
 
 
 def test_a_seal_without_contents_is_none(folder: Path) -> None:
     """The first version looked at size and date alone."""
-    seal = json.loads((folder / SEAL).read_text())
+    seal = seal_of(folder)
     old = {name: seal[name] for name in ("key", "executable", "site", "fingerprint", "base")}
-    (folder / SEAL).write_text(json.dumps(old))
+    put(folder, old)
     assert sealed(folder, BASE) is None
 
 
@@ -176,6 +194,20 @@ def test_a_link_from_another_environment_is_no_change(folder: Path, home_of: Hom
     (tmp_path / "cache").hardlink_to(folder / "built/repro/lib/python3.11/site-packages/toykeras/__init__.py")
     assert used.changed() == []
     assert (folder / SEAL).exists()
+
+
+def test_a_link_that_went_from_the_cache_is_no_change_where_trials_have_views(
+    folder: Path, home_of: Home, tmp_path: Path
+) -> None:
+    """As when another harness drops edited files from the installer's cache."""
+    module = folder / "built/repro/lib/python3.11/site-packages/toykeras/__init__.py"
+    (tmp_path / "cache").hardlink_to(module)
+    change(folder, fingerprint=sealing.state(folder / "built/repro").fingerprint)
+    (tmp_path / "cache").unlink()
+    used = standing(home_of, environment_of(folder))
+    assert used is not None
+    assert used.changed(viewed=True) == []
+    assert used.changed() == ["toykeras/__init__.py"], "elsewhere a trial may have written there and written it back"
 
 
 def test_an_environment_that_the_harness_did_not_build_is_not_looked_at(home: Home, folder: Path) -> None:
@@ -264,20 +296,7 @@ def test_the_key_names_everything_that_matters() -> None:
     assert layer_key(["b==1", "a==1"], "", "/x/python") in keys, "the order of a lock does not matter"
 
 
-FAULTS = {
-    "401": answers(401),
-    "403": answers(403),
-    "404": answers(404),
-    "410": answers(410),
-    "204": answers(204),
-    "redirect": answers(302),
-    "login page": says("text/html", LOGIN),
-    "nothing": says("text/html", b""),
-    "foreign bytes": says("application/octet-stream", b"\0" * 5000),
-}
-
-
-@pytest.mark.parametrize("how", FAULTS)
+@pytest.mark.parametrize("how", REFUSALS)
 @pytest.mark.parametrize("place", ["/simple/toykeras/", "/files/toykeras-1.1-py3-none-any.whl"])
 def test_an_index_that_fails_while_installing_is_no_fault_of_the_release(
     empty: Path,
@@ -291,7 +310,7 @@ def test_an_index_that_fails_while_installing_is_no_fault_of_the_release(
     """The lock says that it is there: whatever the index says now, it is asked again and then believed or blamed."""
     monkeypatch.setattr(tenacity, "sleep_using_event", lambda event: lambda seconds: None)
     Listings(home).remember(["toykeras"])
-    index.faults[place] = FAULTS[how]
+    index.faults[place] = REFUSALS[how]
     installer = Installer(processes, base_executable(), home)
     with pytest.raises(InfrastructureError) as failure:
         installer.build("mine", empty, [lock_of(index, "1.1")], None, lambda _: None)

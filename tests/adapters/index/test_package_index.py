@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from harness.adapters.index import package_index as module
 from harness.adapters.index.package_index import PackageIndex
+from harness.adapters.storage.checksums import read_checked, write_checked
 from harness.adapters.storage.home import Home
 from harness.domain.errors import InfrastructureError, UsageError
 from harness.domain.releases.index_page import IndexPage
@@ -49,9 +50,9 @@ def stale(pages: PackageIndex, seconds: float = 7200.0) -> IndexPage:
     """Age the cached page."""
     page = pages.page("toykeras")
     path = pages._file("toykeras")
-    stored = json.loads(path.read_text())
+    stored = json.loads(read_checked(path, "toykeras"))
     stored["fetched"] -= seconds
-    path.write_text(json.dumps(stored))
+    write_checked(path, json.dumps(stored), "toykeras")
     return page
 
 

@@ -106,9 +106,21 @@ class TestRead:
 class TestHostile:
     def test_a_wrong_hash_leaves_nothing_behind(self, server, home):
         wheel = server.put("w.whl", archive({NAME: "evil\n"}), sha256="0" * 64)
-        with pytest.raises(Untestable, match="hash is not the one that the index promised"):
+        with pytest.raises(InfrastructureError, match="hash is not the one that the index promised"):
             read_files(home, "keras", "3.9.0", wheel, [NAME])
         assert kept(home) == []
+
+    def test_a_kept_wheel_that_was_damaged_is_fetched_again(self, server, home):
+        wheel = server.put("w.whl", archive({NAME: "x = 1\n"}))
+        read_files(home, "keras", "3.9.0", wheel, [NAME])
+        (path,) = (home.root / "wheels").iterdir()
+        path.write_bytes(path.read_bytes()[:20])
+        assert read_files(home, "keras", "3.9.0", wheel, [NAME]) == {NAME: "x = 1\n"}
+
+    def test_a_broken_wheel_with_the_published_hash_is_the_release_s_own_fault(self, server, home):
+        wheel = server.put("w.whl", b"this was published")
+        with pytest.raises(Untestable, match="cannot be read"):
+            read_files(home, "keras", "3.9.0", wheel, [NAME])
 
     def test_a_wheel_that_does_not_end(self, server, home, monkeypatch):
         monkeypatch.setattr(wheels, "LARGEST_WHEEL", 100_000)
@@ -136,7 +148,7 @@ class TestHostile:
     def test_a_torn_archive_is_fetched_anew_next_time(self, server, home, keep):
         whole = archive({NAME: "x = 1\n" * 100, "other": "y" * 500})
         wheel = server.put("w.whl", whole[:keep], sha256="none")
-        with pytest.raises(Untestable, match="cannot be read"):
+        with pytest.raises(InfrastructureError, match="cannot be read"):
             read_files(home, "keras", "3.9.0", wheel, [NAME])
         assert kept(home) == []
         server.put("w.whl", whole)

@@ -279,6 +279,26 @@ def test_where_it_cannot_be_restored_that_is_said(tmp_path: Path) -> None:
         signal.signal(signal.SIGCHLD, before)
 
 
+@pytest.mark.parametrize(
+    ("number", "what"),
+    [
+        (errno.ENOSPC, "the disk is full (installing)"),
+        (errno.EDQUOT, "the disk is full (installing)"),
+        (errno.EIO, "cannot write: Input/output error (installing)"),
+        (errno.EFBIG, "a limit of this session is reached: File too large (installing)"),
+    ],
+)
+def test_why_a_log_could_not_be_written_is_said_as_it_is(tmp_path: Path, number: int, what: str) -> None:
+    lost = OSError(number, os.strerror(number))
+    log = tmp_path / "log"
+    failure = machine_failure(Ended(exit_code=1, seconds=0.0, timed_out=False, log=log, unwritten=lost), "installing")
+    assert failure is not None
+    assert failure.what == what
+    assert failure.where is not None
+    assert failure.where.startswith(str(log))
+    assert failure.hint
+
+
 def test_a_log_that_cannot_be_written_does_not_swallow_how_it_ended(tmp_path: Path) -> None:
     """/dev/full takes nothing: what was printed last is known all the same, and so is why the log is not there."""
     full = Path("/dev/full")

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from harness import codec
 from harness.adapters.processes.process import Processes
 from harness.adapters.storage import journal
+from harness.adapters.storage.checksums import unmarked
 from harness.adapters.storage.journal import FileJournal, read
 from harness.domain.errors import InfrastructureError, Interrupted, UsageError
 from harness.domain.findings.run import RunHeader
@@ -75,6 +76,44 @@ def test_a_cut_anywhere_loses_at_most_the_line_it_is_in(run: Path) -> None:
     for cut in range(first, len(whole), 97):
         path.write_bytes(whole[:cut])
         assert repeats(run) == list(range(whole[first:cut].count(b"\n")))
+
+
+@pytest.mark.parametrize("line", [0, 1, 3])
+def test_a_bit_that_turned_over_is_damage_and_no_verdict(run: Path, line: int) -> None:
+    """An exit code of 0 that became 1 made a good release bad; a number of a repeat that changed, a search endless."""
+    path = run / journal.NAME
+    lines = path.read_bytes().splitlines(keepends=True)
+    for place in range(0, len(lines[line]) - 1, 5):
+        damaged = bytearray(lines[line])
+        damaged[place] ^= 1
+        path.write_bytes(b"".join([*lines[:line], bytes(damaged), *lines[line + 1 :]]))
+        try:
+            found, entries = read(run)
+        except UsageError as refused:
+            assert "damaged" in refused.what or "newer" in refused.what or "checksum" in refused.what
+        else:
+            assert (found, len(entries)) == (header(), 3), "the name of the checksum was hit, and nothing else"
+
+
+def test_what_entries_have_in_common_is_there_once_and_is_the_same(run: Path) -> None:
+    found, other = (one for one in read(run)[1][:2])
+    assert found.finished is not None
+    assert other.finished is not None
+    assert found.environment is other.environment
+    assert found.release is other.release
+    assert found.finished.trial.variant is other.finished.trial.variant
+    assert found.finished.observation.ending is other.finished.observation.ending
+    lines = (run / journal.NAME).read_bytes().splitlines()
+    assert codec.dumps(Entry, found).encode() == unmarked(lines[1])
+
+
+def test_a_journal_without_checksums_is_read(run: Path) -> None:
+    path = run / journal.NAME
+    path.write_bytes(b"".join(unmarked(line) + b"\n" for line in path.read_bytes().splitlines()))
+    assert b'"check"' not in path.read_bytes()
+    with FileJournal.resume(run, None) as again:
+        again.record(entry(repeat=3))
+    assert repeats(run) == [0, 1, 2, 3]
 
 
 def test_a_kill_before_the_header_is_whole_leaves_a_folder_that_can_be_used(run: Path) -> None:

@@ -276,6 +276,14 @@ class TestFolded:
             assert list(folded.states) == rows
         assert list(folded.states) == list(assemble.history(CASE, line, entries, TWO))
 
+    @pytest.mark.parametrize(("there", "following"), [((), 0), ((0, 1), 2), ((1,), 0), ((0, 2, 3), 1)])
+    def test_the_next_run_has_the_lowest_number_that_is_free(self, there, following) -> None:
+        """A damaged journal may lack one in between; counting them gave a number that was there already."""
+        folded = assemble.Folded(CASE, timeline(["1.0", "1.1"]), TWO)
+        folded.take([one for repeat in there for one in pair("1.1", "good", repeat)])
+        assert folded.next_repeat(1) == following
+        assert folded.next_repeat(0) == 0
+
 
 class TestBaseline:
     """The value that is right comes from a release; every other release is judged against it."""

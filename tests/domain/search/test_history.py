@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.domain.search.history import ReleaseState, SearchHistory, Tally, seen_symptoms
+from harness.domain.search.history import Known, ReleaseState, SearchHistory, Tally, grouped, seen_symptoms
 from harness.domain.verdicts.reasons import recorded
 from harness.domain.verdicts.verdict import GOOD, Outcome
 from tests.histories.simulate import NAN, RAISES, SKIPPED, WRONG, bad, hidden
@@ -78,3 +78,17 @@ def test_what_is_known_is_never_replaced_by_less():
     history[0] = ReleaseState(runs=({NAN: bad(NAN)},))
     with pytest.raises(ValueError, match="1 runs are known, 0 were given"):
         history[0] = ReleaseState()
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_equal_neighbours_are_grouped_across_the_whole_timeline(step: int) -> None:
+    """Groups are kept cell by cell; a run more in one of them is seen, and the borders of cells are not."""
+    known = Known()
+    places = range(0, 2000, step)
+    for place in places:
+        known.put(place, Tally(bad=0, good=1))
+    assert known.groups() == ((0, Tally(0, 1), None, 1), (step, Tally(0, 1), None, len(places) - 1))
+    known.put(600, Tally(bad=1, good=1))
+    assert known.groups() == grouped([(place, known.tallies[place]) for place in places])
+    assert known.groups()[2] == (step, Tally(1, 1), None, 1)
+    assert grouped([]) == Known().groups() == ()

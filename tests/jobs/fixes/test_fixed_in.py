@@ -16,7 +16,7 @@ from harness.domain.releases.release import Channel, Release
 from harness.jobs.fixes.verification import verify_fix as verify
 from harness.jobs.requests import VerifyRequest
 from tests.examples import FIRST_DAY, case, timeline
-from tests.fakes import FakeServices, Heard, TableEnvironments, TableTrials, commit, untestable
+from tests.fakes import FakeServices, Heard, MemoryIndex, TableEnvironments, TableTrials, commit, untestable
 
 NAN = Symptom.NONFINITE_METRIC
 STABLE = ["3.8.0", "3.9.0", "3.9.2", "3.10.0"]
@@ -137,6 +137,13 @@ class TestOtherChannels:
         report, _ = verify(world, request(tmp_path, fixed_in="nightly"), Heard())
         assert grade(report) == (NIGHT, Grade.PROVEN)
         assert report.fixes[0].name == f"fixed in keras-nightly {NIGHT}"
+
+    def test_without_a_nightly_that_can_be_used_it_is_refused(self, world: FakeServices, tmp_path: Path):
+        yanked = Release(package="keras-nightly", version=NIGHT, channel=Channel.NIGHTLY, yanked="broken")
+        world.index = MemoryIndex([*timeline(STABLE).releases, yanked])
+        with pytest.raises(UsageError, match="no nightly of keras that is not yanked") as refused:
+            verify(world, request(tmp_path, fixed_in="nightly"), Heard())
+        assert refused.value.where == "--fixed-in nightly"
 
     def test_beside_it_stand_the_companions_of_the_broken_release(self, world: FakeServices, tmp_path: Path):
         """A cure must not come from another TensorFlow."""

@@ -117,6 +117,20 @@ class TestSearchAll:
         searched = search_all(world, [case()], LINE, request(tmp_path, max_gap=0), Heard())
         assert all(state.runs for state in searched["identity"].states)
 
+    def test_a_stretch_that_was_made_longer_is_searched_anew_beside_the_first(
+        self, world: FakeServices, tmp_path: Path
+    ) -> None:
+        """It was refused as another question, and the state had to be thrown away."""
+        shorter = Timeline(releases=LINE.releases[:9])
+        search_all(world, [case()], shorter, request(tmp_path), Heard())
+        searched = search_all(world, [case()], LINE, request(tmp_path), Heard())
+        assert searched["identity"].versions == LINE.versions
+        assert sorted(path.name for path in (tmp_path / "state").iterdir()) == ["search-identity", "search-identity-2"]
+        world.table.ran.clear()
+        again = search_all(world, [case()], shorter, request(tmp_path), Heard())
+        assert again["identity"].versions == shorter.versions
+        assert world.table.ran == []
+
     def test_a_search_that_was_interrupted_goes_on(self, world: FakeServices, tmp_path: Path) -> None:
         world.built.failures[NIGHTS[5].version] = KeyboardInterrupt()
         with pytest.raises(Interrupted):
