@@ -68,8 +68,8 @@ def lines(version: str, files: dict[str, str], **members: bytes) -> Toy:
 
 
 @pytest.fixture
-def case(index: LocalIndex, tmp_path: Path) -> Path:
-    index.publish(
+def case(built: LocalIndex, tmp_path: Path) -> Path:
+    built.publish(
         [
             lines("1.0", OLD),
             lines("1.1", BROKEN),
@@ -82,7 +82,7 @@ def case(index: LocalIndex, tmp_path: Path) -> Path:
 
 
 def bisect(run: Harness, case: Path, first: str, last: str, *more: str | Path, channel: str = "hunk") -> Outcome:
-    words = ("--from", first, "--to", last, "--channel", channel, "--jobs", "1", "--json", *more)
+    words = ("--from", first, "--to", last, "--channel", channel, "--jobs", "1", "--json", "--confidence", "0.5", *more)
     return run("bisect", case, *words)
 
 
@@ -150,8 +150,8 @@ def test_the_lines_that_cure(case: Path, harness_run: Harness) -> None:
     assert changed(one) == ["-LIMIT = 2", "+LIMIT = 20"]
 
 
-def test_a_compiled_package_is_refused(index: LocalIndex, harness_run: Harness, tmp_path: Path) -> None:
-    index.publish([lines("1.0", OLD, fast=b"\x7fELF"), lines("1.1", BROKEN, fast=b"\x7fELF")])
+def test_a_compiled_package_is_refused(built: LocalIndex, harness_run: Harness, tmp_path: Path) -> None:
+    built.publish([lines("1.0", OLD, fast=b"\x7fELF"), lines("1.1", BROKEN, fast=b"\x7fELF")])
     path = tmp_path / "case.py"
     path.write_text(CASE, encoding="utf-8")
     outcome = bisect(harness_run, path, "1.0", "1.1")
