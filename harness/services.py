@@ -26,7 +26,7 @@ from harness.adapters.storage import case_files, known_issues
 from harness.adapters.storage.files import check_file_limit, write_reports
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.run_folders import RunFolders
-from harness.adapters.trials import fixes
+from harness.adapters.trials import fixes, trees
 from harness.adapters.trials.probe_trials import ProbeTrials
 from harness.domain.cases.case import Case
 from harness.domain.errors import HarnessError
@@ -40,6 +40,8 @@ from harness.domain.nightly.expectations import Expectations
 from harness.domain.releases.companions import Companions, Mode
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Release, Timeline
+from harness.domain.search.hunks import Overlay, Tree
+from harness.domain.trials.trial import Environment
 from harness.jobs.events import Listener
 from harness.jobs.refinement import evidence_of
 from harness.reporting.bisection import documents
@@ -199,6 +201,14 @@ class RealServices:
     def patch(self, path: Path) -> Fix:
         """A diff as a fix."""
         return fixes.patch(path)
+
+    def tree(self, environment: Environment, case: Case) -> Tree:
+        """The files of the package under test in an environment."""
+        return trees.read_tree(environment, case)
+
+    def overlay(self, files: Overlay, *, measured: bool) -> Fix:
+        """Files in the place of the package's own, as a fix."""
+        return trees.overlay(files, measured=measured)
 
     def mapping_sweep(self) -> list[Fix]:
         """Every change of one key of Keras's mapping of aggregations."""

@@ -33,6 +33,7 @@ from harness.domain.releases.companions import Companions, Interpreter, Mode, Wa
 from harness.domain.releases.distributions import import_name
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Channel, Release, Timeline
+from harness.domain.search.hunks import Overlay, Tree
 from harness.domain.search.policy import Policy
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.observation import EndingKind, FixFacts, NonFinite, Observation, Stage
@@ -326,6 +327,7 @@ class FakeServices:
         self.built = environments or TableEnvironments()
         self.commits: tuple[Release, ...] = ()
         self.boundary = ""
+        self.trees: dict[str, Tree] = {}
         self.chosen: list[Companions] = []
         self.began: list[tuple[bool, int | None, tuple[str, ...]]] = []
 
@@ -374,6 +376,15 @@ class FakeServices:
 
     def patch(self, path: Path) -> Fix:
         return Fix(name=path.name, path=str(path), digest="d2", patches_files=True)
+
+    def tree(self, environment: Environment, case: Case) -> Tree:
+        """What a table says."""
+        return self.trees[environment.key.removeprefix("key-")]
+
+    def overlay(self, files: Overlay, *, measured: bool) -> Fix:
+        """Named by what it changes."""
+        name = "lines:" + ",".join(f"{file}={text}" for file, text in sorted(files.items()))
+        return Fix(name=name, path="", digest=name, patches_files=True, files=dict(files), measured=measured)
 
     def mapping_sweep(self) -> list[Fix]:
         return [Fix(name=f"sum->{value}", path="mapping.py", digest=value) for value in ("NONE", "MEAN")]

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from harness.domain.cases.case import Case
 from harness.domain.findings.causes import KnownCause
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.run import RunHeader
 from harness.domain.fixes.fix import Fix
@@ -19,6 +20,7 @@ from harness.domain.nightly.expectations import Expectations
 from harness.domain.releases.companions import Companions, Interpreter, Mode
 from harness.domain.releases.index_page import IndexPage, WheelFile
 from harness.domain.releases.release import Release, Timeline
+from harness.domain.search.hunks import Overlay, Tree
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.trial import Environment, FinishedTrial, Trial
 from harness.jobs.events import Listener
@@ -110,6 +112,14 @@ class Runs(Protocol):
 
     def below(self, folder: Path) -> list[Path]:
         """Folders directly below this one that hold a journal, in order of their names."""
+        ...
+
+    def keep_lines(self, folder: Path, found: Sequence[ChangedLines]) -> None:
+        """Keep the lines that were found behind the transitions of a run."""
+        ...
+
+    def lines(self, folder: Path) -> tuple[ChangedLines, ...]:
+        """The lines that were found behind the transitions of a run."""
         ...
 
     def recall(self, header: RunHeader) -> RunCourse:
@@ -298,6 +308,14 @@ class Services(Protocol):
 
     def patch(self, path: Path) -> Fix:
         """A diff as a fix; raises `UsageError`."""
+        ...
+
+    def tree(self, environment: Environment, case: Case) -> Tree:
+        """The files of the package under test in an environment; raises `UsageError` where it is compiled."""
+        ...
+
+    def overlay(self, files: Overlay, *, measured: bool) -> Fix:
+        """Files in the place of the package's own, as a fix; `measured`: a trial notes what it imports of them."""
         ...
 
     def mapping_sweep(self) -> list[Fix]:

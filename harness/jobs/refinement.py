@@ -1,4 +1,4 @@
-"""Go on from the transitions of one search to a finer one inside them: stable, then nightly, then commit."""
+"""Go on from the transitions of one search to a finer one inside them: stable, nightly, commit, then hunks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from harness.domain.cases.case import Case
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import HarnessError, InfrastructureError, Interrupted, UsageError
 from harness.domain.findings import assemble
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.evidence import Evidence, gather
 from harness.domain.findings.finding import Finding
 from harness.domain.findings.transition import Transition
@@ -19,6 +20,7 @@ from harness.domain.releases.commits import whole_days, window
 from harness.domain.releases.nightlies import is_nightly, nights_between, spans_behind
 from harness.domain.releases.release import Channel, Release
 from harness.jobs import timeline_search
+from harness.jobs.changes.hunk_search import search_hunks
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.preparation import page_of, same_companions, under_test, warn
 from harness.jobs.protocols import Clone, Runs, Services
@@ -62,6 +64,7 @@ def with_refinements(runs: Runs, finding: Finding, folder: Path) -> Finding:
     places = runs.below(folder / FOLDER)
     return replace(
         finding,
+        changed_lines=runs.lines(folder),
         stages=tuple(with_refinements(runs, assemble.compose(*runs.read(place)), place) for place in places),
     )
 
@@ -86,6 +89,9 @@ def report_again(services: Services, request: ReportRequest) -> tuple[Finding, P
 
 
 def _descend(descent: Descent, case: Case, finding: Finding, folder: Path, request: BisectRequest) -> None:
+    if request.channels[1] is Channel.HUNK:
+        _hunks(descent, case, finding, folder, request)
+        return
     finer = replace(request, channels=request.channels[1:])
     own = replace(under_test(descent.services, case, finer.channels[0]), reference="")  # its package may have another
     for transition in finding.transitions:
@@ -97,6 +103,21 @@ def _descend(descent: Descent, case: Case, finding: Finding, folder: Path, reque
             raise
         except HarnessError as reason:
             warn(descent.listener, f"{transition.last_before} -> {transition.first_after}: {reason}")
+
+
+def _hunks(descent: Descent, case: Case, finding: Finding, folder: Path, request: BisectRequest) -> None:
+    """Find the lines behind every transition, and keep them beside the journal."""
+    found: list[ChangedLines] = []
+    for transition in finding.transitions:
+        try:
+            found.append(search_hunks(descent.services, case, transition, folder, request, descent.listener))
+        except (InfrastructureError, Interrupted):
+            raise
+        except KeyboardInterrupt:
+            raise Interrupted(finished=len(found), resume="") from None
+        except HarnessError as reason:
+            warn(descent.listener, f"{transition.last_before} -> {transition.first_after}: {reason}")
+    descent.services.runs.keep_lines(folder, found)
 
 
 def _behind(

@@ -190,6 +190,9 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest, SoughtRequest)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.channels[0] is Channel.HUNK:
+            hint = "search a coarser channel first, such as (Channel.STABLE, Channel.HUNK)"
+            raise UsageError("hunks lie between two releases", where="--channel", hint=hint)
         if (Channel.COMMIT in self.channels) != (self.clone is not None):
             raise UsageError(
                 "commits and a clone go together", where="--clone", hint="give --channel commit --clone PATH"

@@ -233,7 +233,7 @@ def reproduce(services: Services, request: ReproduceRequest, listener: Listener)
             where=str(request.run),
             hint=f"releases with trials: {known}",
         )
-    companions = _recorded_companions(services, header, listener)
+    companions = recorded_companions(services, header, listener)
     trials = [e.finished.trial for e in recorded if e.finished]
 
     def attempt() -> tuple[Environment, Sequence[FinishedTrial]]:
@@ -254,7 +254,7 @@ def reproduce(services: Services, request: ReproduceRequest, listener: Listener)
     )
 
 
-def _recorded_companions(services: Services, header: RunHeader, listener: Listener) -> Companions:
+def recorded_companions(services: Services, header: RunHeader, listener: Listener) -> Companions:
     """The companions as recorded; the interpreter must be of the same minor version."""
     return Companions(
         wanted=Wanted(package=header.case.package, requirements=()),

@@ -14,6 +14,7 @@ from . import results
 from .exceptions import describe
 from .processes import die_with
 from .refusals import Refused
+from .script_runner import MEASURED, note_imports
 from .stages import reached, stage_marker
 
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
@@ -102,6 +103,8 @@ def _facts(
             "message": message,
             "traceback": frames,
         }
+    if request.get("measured"):
+        note_imports(*request["measured"])
     facts["peak_memory_bytes"] = _peak_memory()
     return facts
 
@@ -110,6 +113,10 @@ def _run_script(request: dict[str, Any], trial: dict[str, Any], enter: Callable[
     """Become the program that runs the script, in the trial's own copy of the working folder."""
     enter("script")
     os.environ["PYTHONUNBUFFERED"] = "1"
+    if request.get("paths"):  # a copy of the package under test, which the new program has to find too
+        os.environ["PYTHONPATH"] = os.pathsep.join([*request["paths"], *filter(None, [os.environ.get("PYTHONPATH")])])
+    if request.get("measured"):
+        os.environ[MEASURED] = os.pathsep.join(request["measured"])
     if trial.get("folder"):
         os.chdir(trial["folder"])
     command = script_command(request, trial)

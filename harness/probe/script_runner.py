@@ -13,11 +13,15 @@ import os
 import sys
 import types
 
+MEASURED = "HARNESS_MEASURED"
+"""Variable with the folder of the copy under test and the file that notes what is imported from it."""
+
 
 def main(copy: str, place: str, arguments: list[str]) -> None:
     """Run the copy of a script as ``__main__``."""
     with open(copy, "rb") as file:  # noqa: PTH123
         source = file.read()
+    _note_at_exit()
     sys.argv[:] = [place, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(place))  # noqa: PTH120
     module = types.ModuleType("__main__")
@@ -26,6 +30,27 @@ def main(copy: str, place: str, arguments: list[str]) -> None:
     sys.modules["__main__"] = module
     sys.excepthook = _Tracebacks(place, source)
     exec(compile(source, place, "exec", dont_inherit=True), vars(module))  # noqa: S102
+
+
+def note_imports(folder: str, noted: str) -> None:
+    """Add the files below a folder whose modules are imported now to a file of names, one a line."""
+    below = os.path.join(os.path.realpath(folder), "")  # noqa: PTH118
+    files = [
+        getattr(module, "__dict__", {}).get("__file__") for module in list(sys.modules.values())
+    ]  # wakes no lazy one
+    places = {os.path.realpath(file) for file in files if isinstance(file, str)}
+    own = sorted(place[len(below) :] for place in places if place.startswith(below))
+    with open(noted, "a", encoding="utf-8") as file:  # noqa: PTH123
+        file.writelines(f"{name}\n" for name in own)
+
+
+def _note_at_exit() -> None:
+    """Where the trial is measured, note what the script has imported when it ends; a script that is killed does not."""
+    measured = os.environ.pop(MEASURED, "")
+    if measured:
+        import atexit
+
+        atexit.register(note_imports, *measured.split(os.pathsep))
 
 
 class _Tracebacks:

@@ -26,6 +26,7 @@ def environment() -> jinja2.Environment:
         clean=text.clean,
         code=text.code,
         command=text.command,
+        fenced=text.fenced,
         folded=folded,
         key=text.key_numbers,
         lines=text.lines,

@@ -43,6 +43,13 @@ def code(text: str, limit: int = LIMIT) -> str:
     return f"`{clean(text, limit).replace('`', chr(39))}`"
 
 
+def fenced(text: str, language: str) -> str:
+    """Several lines as a code block; the fence is longer than any run of backticks inside."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{lines(text)}\n{fence}"
+
+
 def number(value: float) -> str:
     """A metric as people compare them: six significant digits; NaN and inf in words."""
     if math.isnan(value):

@@ -118,6 +118,11 @@ class TestBisect:
         with pytest.raises(UsageError, match="commits and a clone go together"):
             BisectRequest(case="identity", channels=channels, clone=clone)
 
+    def test_hunks_need_a_coarser_channel_before_them(self):
+        with pytest.raises(UsageError, match="hunks lie between two releases"):
+            BisectRequest(case="identity", channels=(Channel.HUNK,))
+        assert BisectRequest(case="identity", channels=(Channel.STABLE, Channel.HUNK)).widest_gap == 0
+
     def test_commits_of_a_clone_pass(self):
         made = BisectRequest(case="identity", channels=(Channel.NIGHTLY, Channel.COMMIT), clone=CLONE)
         assert made.widest_gap is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,18 @@ def test_both_print_and_leave_alike(tmp_path: Path, text: str) -> None:
         "KeyboardInterrupt" in text or "threading" in text
     )  # which reads the file for its lines
     assert printed_by_the_interpreter or "edited" not in run.stderr
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise ValueError"])
+def test_a_measured_script_notes_what_it_imported_of_the_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    package = tmp_path / "copied" / "toy"
+    package.mkdir(parents=True)
+    for name in ("__init__.py", "used.py", "unused.py"):
+        (package / name).write_text("")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setenv(script_runner.MEASURED, f"{package.parent}{os.pathsep}{tmp_path / 'noted'}")
+    _, run = both(tmp_path, f"import os, sys, toy.used\nprint({script_runner.MEASURED!r} in os.environ)\n{end}")
+    assert run.stdout == "False\n"
+    assert (tmp_path / "noted").read_text().split() == ["toy/__init__.py", "toy/used.py"]

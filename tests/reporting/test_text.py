@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.reporting.text import clean, code, command, key_numbers, markdown, number, seconds
+from harness.reporting.text import clean, code, command, fenced, key_numbers, markdown, number, seconds
 from tests.examples import HOSTILE
 
 ANY = st.text(st.characters(categories=["L", "N", "P", "S", "Z", "C"]), max_size=60) | st.sampled_from(
@@ -130,3 +130,8 @@ class TestNumbers:
     @pytest.mark.parametrize(("value", "shown"), [(0.04, "0.0 s"), (119.9, "119.9 s"), (120.0, "2.0 min")])
     def test_durations(self, value, shown):
         assert seconds(value) == shown
+
+
+def test_a_code_block_is_not_ended_by_what_it_holds():
+    assert fenced("+x\n\x1b[31m-y\n", "diff") == "```diff\n+x\n-y\n```"
+    assert fenced("```\n````", "diff").startswith("`````diff\n")

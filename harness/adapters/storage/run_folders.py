@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from harness import codec
 from harness.adapters.storage import journal, run_cache
-from harness.adapters.storage.files import check_output, output_folder
+from harness.adapters.storage.files import check_output, output_folder, write_whole
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.journal import FileJournal
 from harness.adapters.storage.run_cache import Runs
+from harness.domain.errors import UsageError
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.run import RunHeader
 from harness.domain.trials.entry import Entry
+
+LINES = "lines.json"
+"""File of a run with the lines that were found behind its transitions."""
 
 
 class RunFolders:
@@ -62,6 +68,23 @@ class RunFolders:
     def below(self, folder: Path) -> list[Path]:
         """Folders directly below this one that hold a journal, in order of their names."""
         return [path.parent for path in sorted(folder.glob(f"*/{journal.NAME}"))]
+
+    def keep_lines(self, folder: Path, found: Sequence[ChangedLines]) -> None:
+        """Keep the lines that were found behind the transitions of a run."""
+        write_whole(folder / LINES, codec.dumps(tuple[ChangedLines, ...], tuple(found), indent=2) + "\n")
+
+    def lines(self, folder: Path) -> tuple[ChangedLines, ...]:
+        """The lines that were found behind the transitions of a run; a damaged file raises `UsageError`."""
+        path = folder / LINES
+        try:
+            return codec.loads(tuple[ChangedLines, ...], path.read_bytes())
+        except FileNotFoundError:
+            return ()
+        except (OSError, codec.Malformed) as error:
+            hint = "remove it, and run the search again with --resume"
+            raise UsageError(
+                f"the lines that were found cannot be read: {error}", where=str(path), hint=hint
+            ) from error
 
     def recall(self, header: RunHeader) -> Runs:
         """The runs of the last finished search for the same question and policy."""

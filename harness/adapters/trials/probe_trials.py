@@ -193,7 +193,13 @@ class ProbeTrials:
         """Trials that share a process tree: a patched copy of the package needs an import of its own."""
         patched = [t for t in trials if t.variant.fix and self._fixes[t.variant.fix].patches_files]
         together = [t for t in trials if t not in patched]
-        return [group for group in (together, *([t] for t in patched)) if group]
+        laid = {t.variant.fix: [o for o in patched if o.variant.fix == t.variant.fix] for t in patched if self._laid(t)}
+        alone = [[t] for t in patched if t.variant.fix not in laid]
+        return [group for group in (together, *alone, *laid.values()) if group]
+
+    def _laid(self, trial: Trial) -> bool:
+        """Whether its copy of the package is made by replacing files: its reference then runs on the same copy."""
+        return self._fixes[trial.variant.fix or ""].files is not None
 
     def _key(self, environment: Environment, case: Case, trial: Trial) -> str:
         """Hash of all that the result depends on; not of what the case says about itself (title, claims, tolerance)."""

@@ -20,7 +20,7 @@ from harness.adapters.processes.redaction import REDACTED, redacted
 from harness.adapters.storage import beside, case_files
 from harness.adapters.storage.files import disk_errors
 from harness.adapters.storage.home import Home
-from harness.adapters.trials.fixes import patched_tree
+from harness.adapters.trials.fixes import Patched, patched_tree
 from harness.adapters.trials.probe_results import (
     check_alike,
     check_canary,
@@ -29,11 +29,12 @@ from harness.adapters.trials.probe_results import (
     patched_import,
     read_result,
 )
+from harness.adapters.trials.trees import laid_over, package_folder
 from harness.domain.cases.backends import Backend
 from harness.domain.cases.case import Case, Level
 from harness.domain.cases.shapes.runners import MAIN_CALL, Runner
 from harness.domain.cases.symptoms import Symptom
-from harness.domain.errors import HarnessError, UsageError
+from harness.domain.errors import UsageError
 from harness.domain.fixes.fix import Fix
 from harness.domain.trials.observation import Ending, EndingKind, FixFacts, Observation, Stage
 from harness.domain.trials.trial import Environment, Trial
@@ -45,6 +46,7 @@ IMPORT_FACTOR = 10  # so many times longer than the slowest release so far may a
 CANARY_SECONDS = 120.0
 SLACK_SECONDS = 30.0  # for the probe to notice that an import takes too long, and to end it
 CANARY = "canary.json"
+MEASURED = "imported.txt"
 MOST_CHANGED = 20  # names of changed files that are kept
 REASON_LIMIT = 500
 
@@ -122,10 +124,11 @@ class Probe:
                 "case": str(path),
             }
             if fix is not None and patching:
-                patched = patched_tree(fix, _package_folder(environment, case), scratch, self._processes)
+                patched = _patched(fix, package_folder(environment, case), scratch, self._processes)
                 if patched.refusal:
-                    return [_refused(fix, patched.refusal)]
+                    return [_refused(fix, patched.refusal) for _ in trials]
                 request["paths"] = [str(scratch / "patched")]
+                request["measured"] = [str(scratch / "patched"), str(scratch / MEASURED)] if fix.measured else []
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             views = Views(folders, scratch / "views")
             ended = self._start(environment, case, scratch, described, import_seconds, views)
@@ -134,7 +137,7 @@ class Probe:
                 return [failed] * len(trials)
             if patching:
                 if broken := patched_import(case, results, scratch / "patched", ended):
-                    return [broken]
+                    return [broken for _ in trials]
             else:
                 imported = check_imports(case, results, trials[0].release, ended, environment.executable)
                 self._times.add(imported.seconds)
@@ -146,7 +149,8 @@ class Probe:
             elif with_canary:
                 _canary(environment, case).touch()
             changed = tuple(views.written()[:MOST_CHANGED])
-            noted = [replace(one, changed=changed, notes=(note,) if note else ()) for one in read]
+            executed = _measured(scratch / MEASURED) if fix is not None and fix.measured else ()
+            noted = [replace(one, changed=changed, notes=(note,) if note else (), imported=executed) for one in read]
             return [_partly(fix, patched.left_out, one) for one in noted] if fix is not None and patching else noted
 
     def _request(self, case: Case, described: Sequence[Mapping[str, Any]], *, with_canary: bool) -> dict[str, Any]:
@@ -268,13 +272,20 @@ def _unchanged(case: Case) -> beside.Beside:
     return found
 
 
-def _package_folder(environment: Environment, case: Case) -> Path:
-    """Where the package under test lies in an environment."""
-    place = case.import_name.replace(".", "/")
-    found = sorted(Path(environment.executable).parents[1].glob(f"lib*/python*/site-packages/{place}"))
-    if not found:
-        raise HarnessError(f"{case.import_name} is not a folder in the environment", where=environment.executable)
-    return found[0]
+def _patched(fix: Fix, folder: Path, scratch: Path, processes: Processes) -> Patched:
+    """Make the copy of the package that a fix asks for, below ``scratch/patched``."""
+    if fix.files is None:
+        return patched_tree(fix, folder, scratch, processes)
+    laid_over(fix, folder, scratch)
+    return Patched()
+
+
+def _measured(file: Path) -> tuple[str, ...]:
+    """The files that a measured trial noted; none where it was ended by force, or is no script or model."""
+    try:
+        return tuple(sorted(set(file.read_text(encoding="utf-8").splitlines())))
+    except OSError:
+        return ()
 
 
 def _refused(fix: Fix, reason: str) -> Observation:

@@ -41,8 +41,8 @@ def request(
     "--channel",
     default=None,
     metavar="CHANNELS",
-    help="stable (default), nightly, commit, or several, such as stable,nightly,commit: "
-    "go on from each transition to the finer releases between.",
+    help="stable (default), nightly, commit, hunk, or several, such as stable,nightly,commit: "
+    "go on from each transition to the finer releases between; hunk: to the changed lines.",
 )
 @options.clone_option(help="Git clone of the package, for --channel commit; --from and --to are then commits or days.")
 @options.package_option
@@ -56,7 +56,8 @@ def request(
     "--max-trials",
     type=click.IntRange(2),
     default=None,
-    help="Budget of trials over all releases; as many releases again may turn out untestable.",
+    help="Budget of trials over all releases, and of sets of lines behind each transition; "
+    "as many releases again may turn out untestable.",
 )
 @click.option(
     "--confidence",

@@ -8,6 +8,7 @@ from enum import Enum
 
 from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import ExitCode
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.question import Question
 from harness.domain.findings.run import SharedEnvironment
 from harness.domain.findings.transition import SignatureChange, Transition, Untested
@@ -126,6 +127,7 @@ class Finding:
         locks: By key of the environment, what its lock has beside the shared one of `environment.lock`.
         reproduce: The command that asks the same again.
         stages: Finer searches inside the transitions of this one, for example over the nightlies between two releases.
+        changed_lines: The lines behind each transition, where hunks were searched.
         lacks: Module for want of which every trial failed: then none says anything of its release.
     """
 
@@ -144,6 +146,7 @@ class Finding:
     reproduce: str = ""
     stages: tuple[Finding, ...] = ()
     lacks: str = ""
+    changed_lines: tuple[ChangedLines, ...] = ()
 
     @property
     def has_numbers(self) -> bool:

@@ -16,6 +16,8 @@ class Fix:
         digest: Hash of what it does.
         options: Keyword arguments of ``apply()``.
         patches_files: Whether `path` is a patch that is applied to a copy of the package's tree.
+        files: Instead of a patch, the files of the copy that are replaced, with their text; None: the file is removed.
+        measured: Whether a trial notes which modules of the copy it imports.
     """
 
     name: str
@@ -23,3 +25,5 @@ class Fix:
     digest: str
     options: Mapping[str, str] = field(default_factory=dict)
     patches_files: bool = False
+    files: Mapping[str, str | None] | None = None
+    measured: bool = False

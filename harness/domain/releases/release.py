@@ -14,11 +14,12 @@ from harness.domain.errors import UsageError
 
 
 class Channel(str, Enum):
-    """Where a release comes from."""
+    """Where a release comes from; a hunk is a part of the change between two of them."""
 
     STABLE = "stable"
     NIGHTLY = "nightly"
     COMMIT = "commit"
+    HUNK = "hunk"
 
 
 class Order(str, Enum):

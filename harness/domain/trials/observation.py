@@ -165,6 +165,7 @@ class Observation:
         diagnosis: What a watched trial saw.
         changed: Files of its environment that it or a trial beside it changed, in a private view of them.
         notes: What a reader should know of its environment.
+        imported: Files of a copy of the package that it had imported when it ended, where that was measured.
     """
 
     ending: Ending
@@ -187,6 +188,7 @@ class Observation:
     diagnosis: DiagnosisFacts | None = None
     changed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    imported: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> dict[str, float]:

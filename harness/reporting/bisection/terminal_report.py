@@ -17,7 +17,7 @@ from harness.domain.findings.transition import VERBS, Transition
 from harness.reporting.moved_companions import moved_lines, partings
 from harness.reporting.ribbons import MOST_CELLS, State, columns, ribbons, told_once
 from harness.reporting.terminal import end, line, narrow_table
-from harness.reporting.text import clean, number
+from harness.reporting.text import clean, command, number
 
 STYLES = {"good": "green", "bad": "bold red", "skip": "yellow", "not run": "dim"}
 NAMES = ("report.md", "report.json", "report.html", "junit.xml")
@@ -32,6 +32,9 @@ SIGNS = {
 MOST_BETWEEN = 6
 """Lines on what could not be tried between the two sides of one transition; report.html has them all."""
 
+MOST_LINES = 60
+"""Lines of one diff that a terminal shows."""
+
 
 def terminal(finding: Finding, folder: Path) -> RenderableType:
     """The answer, what to do next, the ribbons, the transitions; then the releases and where the reports lie."""
@@ -45,6 +48,7 @@ def terminal(finding: Finding, folder: Path) -> RenderableType:
     parts += [line(f"  - {clean(one, 1000)}") for one in partings(finding)]
     parts += [line(f"  - {clean(one, 1000)}") for one in moved_lines(finding)]
     parts += [line(f"  - {clean(caveat, 1000)}") for caveat in conclusion.caveats]
+    parts += map(line, _lines(finding))
     parts += map(line, _stages(finding))
     parts += ["", *releases_table(finding)]
     if finding.excluded:
@@ -135,7 +139,19 @@ def _stages(finding: Finding) -> Iterator[str]:
         for transition in stage.transitions:
             yield from (f"  - {text}" for text in _causes(transition))
         yield from (f"  - {clean(one, 1000)}" for one in (*partings(stage), *moved_lines(stage)))
+        yield from _lines(stage)
         yield from _stages(stage)
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    """The lines behind transitions, as a diff."""
+    for one in finding.changed_lines:
+        yield clean(one.sentence, 2000)
+        yield clean(f"  {one.cost}", 2000)
+        diff = one.diff.splitlines()
+        yield from (f"    {command(text)}" for text in diff[:MOST_LINES])
+        if len(diff) > MOST_LINES:
+            yield f"    and {len(diff) - MOST_LINES} more lines in report.md"
 
 
 def _causes(transition: Transition) -> Iterator[str]:

@@ -8,7 +8,10 @@ import pytest
 
 from harness.adapters.storage.home import Home
 from harness.adapters.storage.run_folders import RunFolders
+from harness.domain.cases.symptoms import Symptom
 from harness.domain.errors import UsageError
+from harness.domain.findings.changes.changed_lines import ChangedLines
+from harness.domain.findings.transition import Kind
 from tests.adapters.samples import entry, header
 
 
@@ -76,3 +79,17 @@ def test_the_runs_of_a_finished_search_are_recalled(folders: RunFolders) -> None
     folders.remember(header(), (("1.0", 0), ("1.1", 0)))
     assert folders.recall(header()) == (("1.0", 0), ("1.1", 0))
     assert folders.recall(header("1.0", "2.0")) == ()
+
+
+def test_lines_that_were_found_are_kept_and_a_damaged_file_says_so(folders: RunFolders, tmp_path: Path) -> None:
+    found = (
+        ChangedLines(
+            symptom=Symptom.EXCEPTION, kind=Kind.REGRESSION, last_before="1.0", first_after="1.1", diff="+\u00e4\n"
+        ),
+    )
+    assert folders.lines(tmp_path) == ()
+    folders.keep_lines(tmp_path, found)
+    assert folders.lines(tmp_path) == found
+    (tmp_path / "lines.json").write_text("[{")
+    with pytest.raises(UsageError, match="the lines that were found cannot be read"):
+        folders.lines(tmp_path)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.domain.cases.symptoms import Symptom
+from harness.domain.findings.changes.changed_lines import ChangedLines
 from harness.domain.findings.finding import Finding
-from harness.domain.findings.transition import Untested
+from harness.domain.findings.transition import Kind, Untested
 from harness.domain.verdicts.reasons import recorded
 from harness.reporting.bisection import terminal_report
 from tests.golden.test_reports import golden
@@ -122,3 +124,21 @@ def test_printed_values_have_a_column_where_there_are_any():
     (row,) = [line for line in text.splitlines() if line.split()[:1] == ["3.5.0"]]
     assert row.split()[1:4] == ["2024-08-12", "good", "7.4"]
     assert "7.4" not in shown(finding)
+
+
+def test_the_lines_behind_a_transition_are_shown_as_a_diff_that_is_cut_where_it_is_long():
+    one = ChangedLines(
+        symptom=Symptom.EXCEPTION,
+        kind=Kind.REGRESSION,
+        last_before="3.6.0",
+        first_after="3.7.0",
+        diff="--- a/keras/a.py\n+x = '[bold]'\n" + "+y\n" * terminal_report.MOST_LINES,
+        files=("keras/a.py",),
+        hunks=1,
+        backward="it is gone",
+    )
+    text = shown(replace(examples.everyday(), changed_lines=(one,)))
+    assert "1 hunk in keras/a.py" in text
+    assert "    +x = '[bold]'\n" in text
+    assert text.count("    +y\n") == terminal_report.MOST_LINES - 2
+    assert "and 2 more lines in report.md" in text

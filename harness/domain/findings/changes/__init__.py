@@ -1,0 +1,1 @@
+"""What lies behind a transition: the changed lines that make it. Pure values and their sentences."""
