@@ -22,6 +22,7 @@ COMMANDS = {
     "bisect": "Find in which release each symptom begins and ends.",
     "diagnose": "Find the first place where a case goes wrong.",
     "export": "Write a case as one self-contained script for an upstream issue.",
+    "grid": "Find where the border between good and bad runs through the releases of two packages.",
     "history": "Show the results of one case, night by night.",
     "nightly": "Run the newest nightly, and report what changed.",
     "releases": "List the timeline as the harness sees it.",

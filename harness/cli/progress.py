@@ -123,9 +123,9 @@ class _SearchProgress:
         self._print(
             f"  {event.release:<10} [{style}]{event.kind.value:<4}[/]",
             escape(clean(event.detail, 100)),
-            f"({seconds:.1f} s; {rest})",
+            f"({seconds:.1f} s; {rest})" if event.left is not None else f"({seconds:.1f} s)",
         )
-        self._progress.update(self._task, completed=self._releases - left)
+        self._progress.update(self._task, completed=self._releases - left if event.left is not None else None)
 
     def _print(self, *objects: str) -> None:
         self._progress.console.print(*objects, highlight=False, markup=True, soft_wrap=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 
 from harness.domain.cases.backends import VARIABLE, Backend
 from harness.domain.cases.metadata_values import is_variable
@@ -202,6 +203,33 @@ class BisectRequest(EnvironmentRequest, RangeRequest, RunRequest, SoughtRequest)
         """Every stable release is run; of nightlies and commits only those that the search needs, unless asked."""
         default = 0 if self.channels[0] is Channel.STABLE else None
         return default if self.max_gap is None else self.max_gap
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridRequest(BisectRequest):
+    """Find where the border between good and bad runs through the releases of two packages.
+
+    Attributes:
+        also: Distribution of the other axis.
+        also_first: Its first version.
+        also_last: Its last version, or ``latest``.
+    """
+
+    also: str
+    also_first: str
+    also_last: str = "latest"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if canonicalize_name(self.also) in {canonicalize_name(Requirement(pin).name) for pin in self.pins}:
+            raise UsageError(f"{self.also} is an axis and pinned", where="--with", hint="leave out one of the two")
+
+    def column(self, version: str, folder: Path) -> BisectRequest:
+        """The search beside one version of the other package, with its own folder below that of the grid."""
+        own = {one.name: getattr(self, one.name) for one in fields(BisectRequest)}
+        pins = (*self.pins, f"{self.also}=={version}")
+        output = folder / f"{canonicalize_name(self.also)}-{version}"
+        return BisectRequest(**{**own, "pins": pins, "output": output, "resume": None})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from harness.domain.cases.sought import SOUGHT
 from harness.domain.findings.question import Question
 from harness.domain.releases.companions import Mode
 from harness.domain.releases.release import Channel, Order, Release
-from harness.jobs.requests import BisectRequest, EnvironmentRequest, VerifyRequest, WorkaroundsRequest
+from harness.jobs.requests import BisectRequest, EnvironmentRequest, GridRequest, VerifyRequest, WorkaroundsRequest
 
 Option = tuple[str, object, object]
 """Name, value, default."""
@@ -26,8 +26,7 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
     words += _of_case(request)
     words += _repeated("--symptom", (symptom.value for symptom in question.symptoms))
     words += parameters.words(question.options)
-    words += _options([(f"--{name}", getattr(request, name), None) for name in SOUGHT if name != "python_flags"])
-    words += [f"--python-flag={flag}" for flag in request.python_flags]
+    words += _of_sought(request)
     words += _options(
         [
             ("--replicas", request.replicas, None),
@@ -43,6 +42,20 @@ def of_bisect(case: str, request: BisectRequest, question: Question) -> str:
     )
     words += ["--", *request.arguments] if request.arguments else []
     return shlex.join(words)
+
+
+def of_grid(case: str, request: GridRequest, ends: tuple[str, str], also: tuple[str, str]) -> str:
+    """The command of a grid; `ends` and `also` are the first and last version of each axis."""
+    words = ["harness", "grid", case, "--from", ends[0], "--to", ends[1], "--also", request.also]
+    words += ["--also-from", also[0], "--also-to", also[1]]
+    words += _options([("--package", request.package, None)])
+    words += [*_repeated("--with", request.pins), *_of_case(request)]
+    words += _repeated("--symptom", (symptom.value for symptom in request.symptoms))
+    words += _repeated("--set", request.settings)
+    words += _options([("--replicas", request.replicas, None), ("--repeats", request.repeats, None)])
+    words += _of_sought(request)
+    words += _options([("--max-gap", request.max_gap, None), *_of_environment(request)])
+    return shlex.join([*words, *_options([("--order", request.order.value, Order.VERSION.value)])])
 
 
 def of_verify_fix(case: str, request: VerifyRequest, question: Question) -> str:
@@ -83,6 +96,12 @@ def _of_verifying(request: VerifyRequest, question: Question) -> list[str]:
             ("--order", request.order.value, Order.VERSION.value),
         ]
     )
+
+
+def _of_sought(request: BisectRequest) -> list[str]:
+    """What is looked for beside how a trial ends."""
+    words = _options([(f"--{name}", getattr(request, name), None) for name in SOUGHT if name != "python_flags"])
+    return words + [f"--python-flag={flag}" for flag in request.python_flags]
 
 
 def _of_case(request: EnvironmentRequest) -> list[str]:

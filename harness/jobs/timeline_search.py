@@ -208,7 +208,7 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
 
     def check(entries: Sequence[Entry]) -> object:
         """A script that aborts, or that does not run here at all, is not recorded: resuming tries it again."""
-        _check_runs_here(request, [*journal.entries(), *entries])
+        check_runs_here(request, [*journal.entries(), *entries])
         return assemble.row(request.case, entries, request.variant)
 
     runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(request.timeline.releases)))
@@ -225,7 +225,7 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     return list(known())
 
 
-def _check_runs_here(request: SearchRequest, entries: Sequence[Entry]) -> None:
+def check_runs_here(request: SearchRequest, entries: Sequence[Entry]) -> None:
     """Raise where the case fails in every release tried in one way that says nothing about a release.
 
     A module that is known to come with one distribution is no reason to stop: it is added, and the case tried again.

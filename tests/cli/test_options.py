@@ -72,6 +72,7 @@ NEEDED = {
     "bisect": ("identity",),
     "diagnose": ("identity",),
     "export": ("identity", "--release", "latest"),
+    "grid": ("identity", "--also", "tensorflow", "--also-from", "2.17.1"),
     "history": ("identity",),
     "report": ("reports/run",),
     "repro": ("3.9.0",),
@@ -100,6 +101,13 @@ REACHED: dict[str, list[Reached]] = {
         *ENVIRONMENT, *SET, *REPLICAS, *FRESH, *RELEASE, (("--policy", "mixed_float16"), "policy", "mixed_float16"),
     ],
     "export": [*ENVIRONMENT, *SET, *PACKAGE, *REPLICAS, *RELEASE],
+    "grid": [
+        *SOUGHT, *RANGE, *ENVIRONMENT, *RUN, *SET, *PACKAGE, *REPLICAS, *SYMPTOMS, *REPEATS,
+        (("--also", "numpy"), "also", "numpy"),
+        (("--also-from", "2.18.1"), "also_first", "2.18.1"),
+        (("--also-to", "2.19.1"), "also_last", "2.19.1"),
+        (("--max-gap", "2"), "max_gap", 2),
+    ],
     "history": [],
     "nightly": [
         *ENVIRONMENT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
@@ -40,6 +41,11 @@ class TestSearch:
         assert "2 releases left, about" in shown[0]
         assert "no wheel" in shown[1]
         assert shown[2].endswith("confirming transitions)")
+
+    def test_nothing_is_said_of_what_is_left_where_nobody_knows(self, capsys):
+        events = [Event(kind=kind, release="3.5.0") for kind in (EventKind.BUILD, EventKind.GOOD)]
+        (shown,) = lines(capsys, begin(), *events)
+        assert re.fullmatch(r"  3\.5\.0 +good +\([0-9.]+ s\)", shown)
 
     def test_what_delays_a_release_is_said_beside_the_verdicts(self, capsys):
         (shown,) = lines(
