@@ -1,6 +1,7 @@
 # /// script
 # dependencies = [
 #   "nox[uv]>=2025.5.1", "filelock", "packaging", "platformdirs", "pydantic", "pypi-simple", "requests", "tenacity",
+#   "tomli>=2; python_version < '3.11'",
 # ]
 # ///
 """One session per job. `nox -s bisect` runs the main job, `nox -s tests` the tests, `nox -l` lists all."""
