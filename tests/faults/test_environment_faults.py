@@ -85,20 +85,27 @@ def test_a_release_that_installs_over_another_is_untestable_each_time(
 
 
 def test_a_red_canary_makes_an_environment_untestable(tmp_path: Path, harness_run: Harness, built: LocalIndex) -> None:
-    """The toy says that it is a Keras (it has `Sequential`) and cannot train."""
-    built.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
+    """The toy says that it is a Keras (it has `Sequential`) and cannot train; the script fails as the canary does."""
+    built.publish([Toy(version="7.0", source="Sequential = None\ndef check():\n    import numpy")])
     found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
     assert found.code == 5
     assert "canary" in found.reasons["7.0"]
 
 
-def test_an_environment_that_imports_another_version_is_our_fault(
+def test_a_script_that_fails_in_its_own_way_is_bad_beside_a_red_canary(
+    tmp_path: Path, harness_run: Harness, built: LocalIndex
+) -> None:
+    built.publish([Toy(version="7.0", source="Sequential = None\ndef check(): return 1")])
+    found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
+    assert (found.code, found.verdicts) == (4, {"7.0": "bad"})
+
+
+def test_a_module_that_says_another_version_is_believed_by_its_distribution(
     tmp_path: Path, harness_run: Harness, built: LocalIndex
 ) -> None:
     built.publish([Toy(version="7.0", source="__version__ = '6.6'\ndef check(): return 1")])
     found = harness_run(*words_of(repro(tmp_path), "7.0", "7.0"))
-    assert found.code == 1
-    assert "imports toykeras 6.6" in found.err
+    assert (found.code, found.verdicts) == (4, {"7.0": "bad"})
 
 
 def test_clock_jumps_change_nothing(tmp_path: Path, harness_run: Harness, index: LocalIndex, isolated: Path) -> None:

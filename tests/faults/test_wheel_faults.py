@@ -9,7 +9,7 @@ from harness.adapters.index.address import with_password, without_password
 from harness.adapters.index.package_index import PackageIndex
 from harness.adapters.index.wheels import read_files
 from harness.adapters.storage.home import Home
-from harness.domain.errors import InfrastructureError, Untestable
+from harness.domain.errors import InfrastructureError
 from harness.domain.releases.index_page import WheelFile
 from tests.local_index import LocalIndex, breaks_off, corrupts, trickles
 
@@ -28,7 +28,7 @@ def read(home: Home, wheel: WheelFile) -> dict[str, str]:
 
 def test_a_wheel_that_is_not_the_promised_one_is_not_kept(home: Home, wheel: WheelFile, index: LocalIndex) -> None:
     index.faults[WHEEL] = corrupts
-    with pytest.raises(Untestable, match="not the one that the index promised"):
+    with pytest.raises(InfrastructureError, match="not the one that the index promised"):
         read(home, wheel)
     del index.faults[WHEEL]
     assert read(home, wheel) == {NAME: "__version__ = '1.0'\ndef check(): return 0\n"}

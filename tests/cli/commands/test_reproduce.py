@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.adapters.storage import journal
+from harness.adapters.storage.checksums import marked, unmarked
 from harness.cli.commands.reproduce import OTHER_NUMBERS
 from tests.toy_runs import Harness, repro, words_of
 
@@ -33,7 +34,8 @@ def test_another_ending_than_the_recorded_one_has_its_exit_code(run: Path, harne
     path = run / journal.NAME
     text = path.read_text()
     assert '"kind": "exited"' in text, "else this test shows nothing"
-    path.write_text(text.replace('"kind": "exited"', '"kind": "raised"'))
+    lines = [unmarked(line).decode() for line in text.encode().splitlines()]
+    path.write_text("\n".join(marked(line.replace('"kind": "exited"', '"kind": "raised"')) for line in lines) + "\n")
     again = harness_run("reproduce", run, "--release", "1.1")
     assert again.code == OTHER_NUMBERS
     assert "differs" in again.out
