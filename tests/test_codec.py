@@ -46,7 +46,7 @@ def test_what_is_written_is_json_without_nan_and_keeps_the_schema(seen: Observat
     OBSERVATION.validate(read)
 
 
-@settings(max_examples=15, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 @given(finding=st.from_type(Finding))
 def test_any_finding_keeps_the_published_schema(finding: Finding) -> None:
     FINDING.validate(json.loads(codec.dumps(Finding, finding)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.domain.cases.case import Level
@@ -70,6 +70,7 @@ def test_every_change_of_level_is_a_transition(plateaus):
     assert all(state.runs for state in history)
 
 
+@settings(max_examples=25, deadline=None)  # each is a search over about a hundred releases
 @given(st.permutations(["0.0", "7.4", "2.1"]), st.lists(st.integers(20, 40), min_size=3, max_size=3))
 def test_on_a_long_timeline_the_gaps_between_levels_are_split(order, lengths):
     """Both ends may be wrong and in differing ways: a search for good and bad alone would not look between them."""
