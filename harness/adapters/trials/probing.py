@@ -99,59 +99,59 @@ class Probe:
             trials: They share one process tree.
             folders: Those of the environment of which the tree gets private views.
         """
-        text = _exact_text(case)
         module = module_of(case.package, case.import_name, environment.executable)
         case = case if module == case.import_name else replace(case, module=module)
-        note = ""
         fix = self._fixes.get(trials[0].variant.fix or "")
-        patching = fix is not None and fix.patches_files
-        with_canary = needs_canary(environment, case) and not patching  # a patched copy proves nothing
+        fix = fix if fix is not None and fix.patches_files else None
+        with_canary = needs_canary(environment, case) and fix is None  # a patched copy proves nothing
         with self._home.scratch() as scratch, disk_errors(scratch, "set HARNESS_HOME to a folder with space"):
-            results = scratch / "results"
-            results.mkdir()
-            (scratch / "case").mkdir()
-            path = scratch / "case" / (Path(case.path).name if case.runner is not Runner.COMMAND else "command")
-            path.write_text(text + (MAIN_CALL if case.runner is Runner.MAIN else ""), encoding="utf-8")
-            described = [
-                {**self._describe(case, trial, f"trial-{n}"), **_placed(case, text, scratch / f"place-{n}")}
-                for n, trial in enumerate(trials)
-            ]
+            described = self._laid_out(case, trials, scratch)
             import_seconds = self._times.deadline_seconds
             request = {
                 **self._request(case, described, with_canary=with_canary),
-                "results": str(results),
+                "results": str(scratch / "results"),
                 "import_seconds": import_seconds,
-                "case": str(path),
+                "case": str(_case_file(case, scratch)),
             }
-            if fix is not None and patching:
+            left_out: Sequence[str] = ()
+            if fix is not None:
                 patched = _patched(fix, package_folder(environment, case), scratch, self._processes)
                 if patched.refusal:
                     return [_refused(fix, patched.refusal) for _ in trials]
-                request["paths"] = [str(scratch / "patched")]
-                request["measured"] = [str(scratch / "patched"), str(scratch / MEASURED)] if fix.measured else []
+                left_out = patched.left_out
+                request |= _on_the_copy(fix, scratch)
             (scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
             views = Views(folders, scratch / "views")
             ended = self._start(environment, case, scratch, described, import_seconds, views)
             views.close()
-            if failed := import_failure(case, results):
-                return [failed] * len(trials)
-            if patching:
-                if broken := patched_import(case, results, scratch / "patched", ended):
-                    return [broken for _ in trials]
-            else:
-                imported = check_imports(case, results, trials[0].release, ended, environment.executable)
-                self._times.add(imported.seconds)
-                note = imported.note
-            green = not with_canary or check_canary(results, ended, speaks=speaks(case))
-            read = [read_result(results / f"{one['id']}.json", ended) for one in described]
-            if not green:
-                check_alike(results, ended, read)
-            elif with_canary:
-                _canary(environment, case).touch()
+            if broken := _not_imported(case, fix, scratch, ended):
+                return [broken for _ in trials]
+            notes = self._notes(environment, case, trials[0], scratch, ended) if fix is None else ()
+            read = _read(environment, case, described, scratch, ended, with_canary=with_canary)
             changed = tuple(views.written()[:MOST_CHANGED])
             executed = _measured(scratch / MEASURED) if fix is not None and fix.measured else ()
-            noted = [replace(one, changed=changed, notes=(note,) if note else (), imported=executed) for one in read]
-            return [_partly(fix, patched.left_out, one) for one in noted] if fix is not None and patching else noted
+            seen = [replace(one, changed=changed, notes=notes, imported=executed) for one in read]
+            return [_partly(fix, left_out, one) for one in seen] if fix is not None else seen
+
+    def _laid_out(self, case: Case, trials: Sequence[Trial], scratch: Path) -> list[dict[str, Any]]:
+        """Write the case and the place of each trial; returns what the probe is told of each."""
+        text = _exact_text(case)
+        (scratch / "results").mkdir()
+        (scratch / "case").mkdir()
+        called = MAIN_CALL if case.runner is Runner.MAIN else ""
+        _case_file(case, scratch).write_text(text + called, encoding="utf-8")
+        return [
+            {**self._describe(case, trial, f"trial-{n}"), **_placed(case, text, scratch / f"place-{n}")}
+            for n, trial in enumerate(trials)
+        ]
+
+    def _notes(
+        self, environment: Environment, case: Case, trial: Trial, scratch: Path, ended: Ended
+    ) -> tuple[str, ...]:
+        """What is to be said of the import; raises where it is not that of the environment."""
+        imported = check_imports(case, scratch / "results", trial.release, ended, environment.executable)
+        self._times.add(imported.seconds)
+        return (imported.note,) if imported.note else ()
 
     def _request(self, case: Case, described: Sequence[Mapping[str, Any]], *, with_canary: bool) -> dict[str, Any]:
         """What the probe is asked for, as far as it does not depend on where it runs."""
@@ -224,6 +224,43 @@ class Probe:
         if fix is not None and not fix.patches_files:
             described["fix"] = {"name": fix.name, "path": fix.path, "options": dict(fix.options)}
         return described
+
+
+def _case_file(case: Case, scratch: Path) -> Path:
+    return scratch / "case" / (Path(case.path).name if case.runner is not Runner.COMMAND else "command")
+
+
+def _on_the_copy(fix: Fix, scratch: Path) -> dict[str, Any]:
+    """What the probe is told where the package under test is a patched copy."""
+    copy = str(scratch / "patched")
+    return {"paths": [copy], "measured": [copy, str(scratch / MEASURED)] if fix.measured else []}
+
+
+def _not_imported(case: Case, fix: Fix | None, scratch: Path, ended: Ended) -> Observation | None:
+    """What an import showed that failed, where that is for the case to judge, or the work of a patch."""
+    if failed := import_failure(case, scratch / "results"):
+        return failed
+    return patched_import(case, scratch / "results", scratch / "patched", ended) if fix is not None else None
+
+
+def _read(
+    environment: Environment,
+    case: Case,
+    described: Sequence[Mapping[str, Any]],
+    scratch: Path,
+    ended: Ended,
+    *,
+    with_canary: bool,
+) -> list[Observation]:
+    """What each trial showed; raises where the canary says that it means nothing."""
+    results = scratch / "results"
+    green = not with_canary or check_canary(results, ended, speaks=speaks(case))
+    read = [read_result(results / f"{one['id']}.json", ended) for one in described]
+    if not green:
+        check_alike(results, ended, read)
+    elif with_canary:
+        _canary(environment, case).touch()
+    return read
 
 
 def needs_canary(environment: Environment, case: Case) -> bool:
