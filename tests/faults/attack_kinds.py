@@ -20,6 +20,7 @@ from tests.faults.attack_world import (
     HOSTILE,
     MAY_WORK,
     ODD_VERSIONS,
+    RAISE,
     IndexFault,
     Kill,
     Setting,
@@ -423,7 +424,9 @@ def packages(rng: random.Random, world: World) -> Plan:
     versions = ODD_VERSIONS if kind == "odd" else ("1.0", "1.1", "1.2")
     codes = {version: rng.choice([0, 1]) for version in versions}
     hostile = kind in HOSTILE
-    untestable = ["1.1"] if hostile and kind not in MAY_WORK else []
+    if kind in RAISE:
+        codes["1.1"] = 1
+    untestable = ["1.1"] if hostile and kind not in (*MAY_WORK, *RAISE) else []
     cold = rng.random() < 0.2
 
     def forget(scene: Scene) -> None:

@@ -77,6 +77,8 @@ HOSTILE: dict[str, str] = {
     "raises": "class Odd(BaseException):\n    def __str__(self): raise Odd\nraise Odd",
     "edits": "import toynumpy\ntry: open(toynumpy.__file__, 'a').write('\\nraise SystemExit(1)')\nexcept OSError: pass",
 }
+RAISE = ("recurses", "raises")
+"""What a script that imports them ends by: git's contract calls that bad, as any other exception."""
 MAY_WORK = ("hangs", "floods", "daemon", "threads", "closes", "patches", "edits")
 ODD_VERSIONS = ("1.0", "1.1", "1.1+cu12", "1.1.post1", "1!0.5")  # in the order of the standard
 
