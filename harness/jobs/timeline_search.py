@@ -20,7 +20,7 @@ from harness.domain.search.strategy import NextTrial, Why, next_trials
 from harness.domain.trials.entry import Entry
 from harness.domain.trials.variant import Variant
 from harness.domain.verdicts.absence import missing_everywhere
-from harness.domain.verdicts.surroundings import not_here
+from harness.domain.verdicts.surroundings import not_here, runs_here
 from harness.jobs import rerun
 from harness.jobs.events import Event, EventKind, Listener
 from harness.jobs.executor import Attempt, Runner, Work, drive, resumable
@@ -208,7 +208,7 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
 
     def check(entries: Sequence[Entry]) -> object:
         """A script that aborts, or that does not run here at all, is not recorded: resuming tries it again."""
-        check_runs_here(request, [*journal.entries(), *entries])
+        check_runs_here(request, journal.entries(), entries)
         return assemble.row(request.case, entries, request.variant)
 
     runner.listener.notify(Event(kind=EventKind.BEGIN, left=len(request.timeline.releases)))
@@ -225,11 +225,15 @@ def run_search(request: SearchRequest, runner: Runner, journal: Journal) -> list
     return list(known())
 
 
-def check_runs_here(request: SearchRequest, entries: Sequence[Entry]) -> None:
+def check_runs_here(request: SearchRequest, known: Sequence[Entry], new: Sequence[Entry]) -> None:
     """Raise where the case fails in every release tried in one way that says nothing about a release.
 
     A module that is known to come with one distribution is no reason to stop: it is added, and the case tried again.
+    A new trial that says something of its release is enough: the journal is not read again for it.
     """
+    if any(entry.finished and runs_here(request.case, entry.finished.observation) for entry in new):
+        return
+    entries = [*known, *new]
     if bringing(missing_everywhere(request.case, entries, request.variant)):
         return
     shown = {

@@ -59,6 +59,11 @@ def case_error(case: Case, observation: Observation) -> str:
     return last[0] if last else f"{case.runner.value} left with exit code {observation.ending.exit_code}"
 
 
+def runs_here(case: Case, observation: Observation) -> bool:
+    """Whether a trial says something of its release, whatever the others showed."""
+    return not from_surroundings(case, observation) and not case_error(case, observation)
+
+
 def not_here(case: Case, shown: Mapping[str, Sequence[Observation]], releases: int) -> HarnessError | None:
     """The error for a case that runs in no release, in the same way in each; None as long as one may differ.
 

@@ -186,7 +186,7 @@ def _run_column(
 
     def check(entries: Sequence[Entry]) -> object:
         """A script that aborts, or that does not run here at all, is not recorded: resuming tries it again."""
-        check_runs_here(wanted, [*journal.entries(), *entries])
+        check_runs_here(wanted, journal.entries(), entries)
         return assemble.row(wanted.case, entries, wanted.variant)
 
     work = Work(choose=choose, attempt=lambda row: _attempt(wanted, row), check=check, done=done)

@@ -9,7 +9,7 @@ from harness.domain.cases.shapes.runners import Runner
 from harness.domain.errors import ExitCode
 from harness.domain.trials.observation import EndingKind, Observation, Stage
 from harness.domain.verdicts.judgement import judge
-from harness.domain.verdicts.surroundings import case_error, from_surroundings, not_here
+from harness.domain.verdicts.surroundings import case_error, from_surroundings, not_here, runs_here
 from harness.domain.verdicts.verdict import Outcome
 from tests.examples import case, ending, observation
 
@@ -64,6 +64,20 @@ def test_codes_of_a_program_for_tests(about: Case, code: int, why: str) -> None:
     assert case_error(about, seen) == why
     outcomes = {verdict.outcome for verdict in judge(about, seen, None).values()}
     assert (outcomes == {Outcome.SKIP}) is bool(why)
+
+
+@pytest.mark.parametrize(
+    ("about", "seen", "says"),
+    [
+        (SCRIPT, left(FILE), False),
+        (TESTS, left("pytest found no test", 5), False),
+        (SCRIPT, left("ValueError: loss is nan"), True),
+        (SCRIPT, left("", 0), True),
+    ],
+)
+def test_one_trial_that_says_something_of_its_release_settles_it(about: Case, seen: Observation, *, says: bool) -> None:
+    assert runs_here(about, seen) is says
+    assert not says or not_here(about, {"1.0": [seen], "1.1": [left(FILE)]}, 2) is None
 
 
 def test_a_code_without_a_word_is_named() -> None:
