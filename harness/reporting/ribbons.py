@@ -115,7 +115,7 @@ def _segments(
         )
 
 
-def told_once(untested: Sequence[Untested]) -> Iterator[str]:
+def by_reason(untested: Sequence[Untested]) -> Iterator[str]:
     """Releases and their reason, with equal reasons of neighbours told once."""
     for reason, group in groupby(untested, key=lambda one: str(one.reason)):
         alike = [one.version for one in group]

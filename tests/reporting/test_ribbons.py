@@ -11,7 +11,7 @@ from harness.domain.findings.evidence import Place
 from harness.domain.findings.transition import Untested
 from harness.domain.verdicts.reasons import recorded
 from harness.reporting import ribbons
-from harness.reporting.ribbons import State, cell, columns, told_once
+from harness.reporting.ribbons import State, by_reason, cell, columns
 from tests.reporting import examples
 
 FINDING = examples.everyday()
@@ -78,4 +78,4 @@ def test_1800_releases_are_few_columns():
 def test_reasons_of_neighbours_are_told_once():
     one, other = recorded("hidden"), recorded("broken")
     told = [Untested(version=str(n), reason=one) for n in range(3)] + [Untested(version="3", reason=other)]
-    assert list(told_once(told)) == ["0 to 2 (3 releases): hidden", "3: broken"]
+    assert list(by_reason(told)) == ["0 to 2 (3 releases): hidden", "3: broken"]

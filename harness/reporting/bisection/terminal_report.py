@@ -15,7 +15,7 @@ from harness.domain.findings.finding import Finding, ReleaseResult
 from harness.domain.findings.next_steps import next_steps
 from harness.domain.findings.transition import VERBS, Transition
 from harness.reporting.moved_companions import moved_lines, partings
-from harness.reporting.ribbons import MOST_CELLS, State, columns, ribbons, told_once
+from harness.reporting.ribbons import MOST_CELLS, State, by_reason, columns, ribbons
 from harness.reporting.terminal import end, line, narrow_table
 from harness.reporting.text import clean, command, number
 
@@ -52,7 +52,7 @@ def terminal(finding: Finding, folder: Path) -> RenderableType:
     parts += map(line, _stages(finding))
     parts += ["", *releases_table(finding)]
     if finding.excluded:
-        left_out = "; ".join(clean(one, 160) for one in told_once(finding.excluded))
+        left_out = "; ".join(clean(one, 160) for one in by_reason(finding.excluded))
         parts.append(line(f"Left out: {left_out}"))
     return Group(*parts, *end(finding.timing, folder, NAMES, finding.reproduce))
 
@@ -83,7 +83,7 @@ def _transition(n: int, transition: Transition) -> Iterator[RenderableType]:
     sides = f"{clean(transition.last_before, 60)} -> {clean(transition.first_after, 60)}"
     sure = f"confidence {transition.confidence:.4f}" + ("" if transition.confirmed else ", not confirmed")
     yield line(f"{n}. {transition.symptom.value} {verb} {sides}, {sure}")
-    between = list(told_once(transition.untested))
+    between = list(by_reason(transition.untested))
     for one in between[:MOST_BETWEEN]:
         yield line(f"     {clean(one, 300)}")
     if len(between) > MOST_BETWEEN:

@@ -14,7 +14,7 @@ from harness.domain.findings.transition import Transition
 from harness.reporting.moved_companions import moved_lines, partings
 from harness.reporting.pages import axis, charts, page
 from harness.reporting.pages.charts import Chart, Line
-from harness.reporting.ribbons import told_once
+from harness.reporting.ribbons import by_reason
 
 MOST_NOT_RUN = 3
 """Neighbours that were not run and have a row each; more are one row."""
@@ -32,7 +32,7 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
+class TableRow:
     """One release in the table; the reason stands at the first of neighbours that have the same.
 
     Attributes:
@@ -54,7 +54,7 @@ class Section:
     evidence: Evidence
     drawn: axis.Drawn
     sides: tuple[Side, ...]
-    told: tuple[Told, ...]
+    rows: tuple[TableRow, ...]
     curves: tuple[tuple[Chart, ...], ...]
     prefix: str
     stages: tuple[Section, ...]
@@ -89,7 +89,7 @@ def _section(finding: Finding, evidence: Evidence, prefix: str) -> Section:
         evidence=evidence,
         drawn=axis.drawn(finding, evidence),
         sides=tuple(_sides(finding, evidence)),
-        told=tuple(told(finding.releases)),
+        rows=tuple(table_rows(finding.releases)),
         curves=tuple(_curves(finding, evidence)),
         prefix=prefix,
         stages=tuple(
@@ -99,15 +99,15 @@ def _section(finding: Finding, evidence: Evidence, prefix: str) -> Section:
     )
 
 
-def told(releases: Sequence[ReleaseResult]) -> Iterator[Told]:
+def table_rows(releases: Sequence[ReleaseResult]) -> Iterator[TableRow]:
     """The rows of the table, with equal reasons of neighbours told once."""
     for _, group in groupby(releases, key=lambda release: (release.verdict, release.symptoms, release.reason)):
         alike = list(group)
         if alike[0].verdict is None and len(alike) > MOST_NOT_RUN:
-            yield Told(release=alike[0], spans=1, until=f"{alike[-1].version}: {len(alike)} releases")
+            yield TableRow(release=alike[0], spans=1, until=f"{alike[-1].version}: {len(alike)} releases")
             continue
         for n, release in enumerate(alike):
-            yield Told(release=release, spans=len(alike) if n == 0 else 0)
+            yield TableRow(release=release, spans=len(alike) if n == 0 else 0)
 
 
 def final_metric(finding: Finding) -> Chart | None:
@@ -153,7 +153,7 @@ def _sides(finding: Finding, evidence: Evidence) -> Iterator[Side]:
     for number, t in enumerate(finding.transitions, 1):
         compared = bool(evidence.of(t.last_before).packages and evidence.of(t.first_after).packages)
         changes = tuple(axis.changes(finding, evidence, t.last_before, t.first_after))
-        lines = tuple(told_once(t.untested))
+        lines = tuple(by_reason(t.untested))
         yield Side(number=number, transition=t, changes=changes, compared=compared, untested=lines)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from harness.domain.findings.evidence import without_evidence
 from harness.reporting.pages import bisection_page
-from harness.reporting.pages.bisection_page import html, told
+from harness.reporting.pages.bisection_page import html, table_rows
 from tests.reporting import examples
 from tests.reporting.test_ribbons import many
 
@@ -23,13 +23,13 @@ def test_the_answer_and_what_to_do_stand_before_everything_else():
 
 
 def test_equal_reasons_of_neighbours_stand_once():
-    rows = list(told(FINDING.releases))
+    rows = list(table_rows(FINDING.releases))
     assert [row.spans for row in rows] == [2, 0, 1, 1, 1, 1, 1, 1]
 
 
 def test_a_stretch_that_was_not_run_is_one_row():
     unrun = [replace(FINDING.releases[4], version=f"{n}.0") for n in range(40)]
-    (row,) = told(unrun)
+    (row,) = table_rows(unrun)
     assert row.until == "39.0: 40 releases"
 
 
