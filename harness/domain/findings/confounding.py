@@ -72,7 +72,7 @@ class _Crossed:
         return self.outcome is self.own
 
     @property
-    def told(self) -> str:
+    def clause(self) -> str:
         """The evidence as a clause."""
         name = self.crossing.label
         if self.outcome is None:
@@ -123,7 +123,7 @@ def _confounding(header: RunHeader, records: Records, transition: Transition) ->
     parting, packages = _parted(header, records, transition, crossed)
     between = f"{transition.last_before} and {transition.first_after}"
     answer = Confounding(moved=moved, parting=parting, packages=packages)
-    evidence = f" {'; '.join(one.told for one in crossed)}." if crossed else ""
+    evidence = f" {'; '.join(one.clause for one in crossed)}." if crossed else ""
     sentence = f"Between {between} companions moved too ({_steps(moved)}): {answer.short}.{evidence}"
     return replace(answer, sentence=sentence)
 
